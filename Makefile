@@ -26,7 +26,7 @@ check: $(STAMP) ## Lint, types and layers, without the tests
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 fmt: $(STAMP) ## Format, and mend what the linter can mend
 	@$(BIN)/ruff format
