@@ -54,11 +54,11 @@ define make_venv
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "trajgrade needs Python 3.11 or later; name one with: make PYTHON=/path/to/python3" >&2; exit 1; }; \
 	rm -f $(1)/installed-*; \
+	echo "Installing into $(1)"; \
 	if ! $(1)/bin/python -m pip --version >/dev/null 2>&1; then \
-		echo "Creating $(1)"; \
 		if ! $(PYTHON) -m venv --clear $(1) >/dev/null 2>&1; then \
 			if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-				apt-get update -qq && apt-get install -y -qq python3-venv >/dev/null; \
+				apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null; \
 			else \
 				echo "Python's venv module is incomplete here; install it with: sudo apt-get install python3-venv" >&2; exit 1; \
 			fi; \
