@@ -1,0 +1,115 @@
+"""Every error that trajgrade raises on purpose.
+
+    TrajgradeError
+    ├── ConfigError (ValueError)          a parameter or a config file is wrong; holds all faults found
+    │   └── ParameterError (TypeError)    a parameter that does not exist, or one that is missing
+    ├── UnknownNameError (KeyError)       no evaluator, format, sample … of that name
+    ├── MissingExtraError (ImportError)   an optional package is needed and absent
+    ├── TraceError (ValueError)           a trace cannot be read
+    │   ├── UnknownTraceError             no format recognises it
+    │   ├── AmbiguousTraceError           two formats claim it and read it differently
+    │   └── MalformedTraceError           its format is known, a part of it is broken
+    ├── DatasetError (ValueError)         a dataset cannot be read; names file, row and field
+    └── TooLargeError (ValueError)        input beyond a limit that keeps time or memory bounded
+
+Each message says what was found, where, what is allowed and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+class TrajgradeError(Exception):
+    """The root: `except TrajgradeError` catches whatever trajgrade raises on purpose."""
+
+
+class ConfigError(TrajgradeError, ValueError):
+    """A parameter or a config file is wrong.
+
+    `faults` lists every fault found, each as a sentence that begins with its path.
+    """
+
+    def __init__(self, *faults: str) -> None:
+        self.faults: tuple[str, ...] = faults
+        super().__init__("\n".join(faults))
+
+
+class ParameterError(ConfigError, TypeError):
+    """A parameter that does not exist, or a required one that was not given."""
+
+
+class UnknownNameError(TrajgradeError, KeyError):
+    """No thing of that kind has that name; the message lists what exists."""
+
+    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.known: tuple[str, ...] = tuple(sorted(known))
+        super().__init__(unknown(kind, name, self.known))
+
+    def __str__(self) -> str:
+        """Return the message itself: KeyError would show its repr."""
+        return str(self.args[0])
+
+
+class MissingExtraError(TrajgradeError, ImportError):
+    """An optional package is needed and not installed."""
+
+    def __init__(self, feature: str, package: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs the package {package}: pip install 'trajgrade[{extra}]'", name=package
+        )
+
+
+class TraceError(TrajgradeError, ValueError):
+    """A trace cannot be read. It is never taken for an empty one."""
+
+
+class UnknownTraceError(TraceError):
+    """No format recognises the data."""
+
+
+class AmbiguousTraceError(TraceError):
+    """Several formats claim the data, and they read it differently."""
+
+
+class MalformedTraceError(TraceError):
+    """The format is recognised, but a part of the data breaks its rules."""
+
+
+class DatasetError(TrajgradeError, ValueError):
+    """A dataset cannot be read; the message names file, row and field."""
+
+
+class TooLargeError(TrajgradeError, ValueError):
+    """The input is beyond a limit that keeps time or memory bounded."""
+
+
+def near(name: object, known: Iterable[str]) -> str | None:
+    """Return the member of `known` that `name` is most likely meant to be, if any is near."""
+    from rapidfuzz import fuzz, process
+
+    best = process.extractOne(str(name).casefold(), list(known), scorer=fuzz.ratio, score_cutoff=60)
+    return best[0] if best else None
+
+
+def unknown(kind: str, name: object, known: Sequence[str]) -> str:
+    """Say that `name` is no `kind`, which ones there are, and the likely one."""
+    guess = near(name, known)
+    hint = f" Did you mean {guess!r}?" if guess else ""
+    return f"unknown {kind} {name!r}.{hint} Known: {', '.join(known)}"
+
+
+def shorten(value: Any, limit: int = 80) -> str:
+    """Return the repr of an untrusted value, cut to `limit` characters."""
+    if isinstance(value, (str, bytes)) and len(value) > limit:
+        return f"{value[: limit - 20]!r}… ({len(value)} long)"
+    if isinstance(value, (list, tuple, dict)) and len(value) > limit:
+        return f"{type(value).__name__} of {len(value)}"
+    try:
+        text = repr(value)
+    except Exception as broken:  # noqa: BLE001 a caller's __repr__ may raise anything; the report must not
+        text = f"<{type(value).__name__}, whose repr raises {type(broken).__name__}>"
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -1,0 +1,103 @@
+"""Evaluators: outputs, reference → EvaluationResult. Potato's names are exported here."""
+
+from trajgrade.evaluators.evaluator import Evaluator
+from trajgrade.evaluators.naming import (
+    build_evaluator,
+    get_supported_evaluators,
+    list_evaluators,
+    register_evaluator,
+)
+from trajgrade.evaluators.precision_recall import (
+    ToolCallAccuracyEvaluator,
+    TrajectoryF1,
+    TrajectoryPrecision,
+    TrajectoryRecall,
+)
+from trajgrade.evaluators.stored import Stored
+from trajgrade.evaluators.tool_use import ToolUseEvaluator, TrajectorySingleToolUse
+from trajgrade.evaluators.trajectory_alignment import TrajectoryAlignment
+from trajgrade.evaluators.trajectory_match import (
+    TrajectoryAnyOrderMatch,
+    TrajectoryExactMatch,
+    TrajectoryInOrderMatch,
+    TrajectoryMatchEvaluator,
+)
+from trajgrade.registry import Entry
+from trajgrade.result import EvaluationResult
+from trajgrade.trajectory import Step, ToolCall, extract_tool_calls, normalize_trajectory
+
+BUILTINS: dict[str, Entry] = {
+    "field": Entry(
+        "trajgrade.evaluators.stored:Stored",
+        "A number or flag that the row holds already",
+    ),
+    "tool_call_accuracy": Entry(
+        "trajgrade.evaluators.precision_recall:ToolCallAccuracyEvaluator",
+        "Share of the reference's calls that were made; none without reference calls",
+    ),
+    "tool_use": Entry(
+        "trajgrade.evaluators.tool_use:ToolUseEvaluator",
+        "A certain tool was called, also with certain arguments or a number of times",
+    ),
+    "trajectory_alignment": Entry(
+        "trajgrade.evaluators.trajectory_alignment:TrajectoryAlignment",
+        "Partial credit for calls and arguments of the best alignment",
+    ),
+    "trajectory_any_order_match": Entry(
+        "trajgrade.evaluators.trajectory_match:TrajectoryAnyOrderMatch",
+        "All of the reference's calls, in any order, extras allowed",
+    ),
+    "trajectory_exact_match": Entry(
+        "trajgrade.evaluators.trajectory_match:TrajectoryExactMatch",
+        "Exactly the reference's calls, in order",
+    ),
+    "trajectory_f1": Entry(
+        "trajgrade.evaluators.precision_recall:TrajectoryF1",
+        "Harmonic mean of trajectory precision and recall",
+    ),
+    "trajectory_in_order_match": Entry(
+        "trajgrade.evaluators.trajectory_match:TrajectoryInOrderMatch",
+        "The reference's calls in order, extras allowed",
+    ),
+    "trajectory_match": Entry(
+        "trajgrade.evaluators.trajectory_match:TrajectoryMatchEvaluator",
+        "The calls match the reference's: strict, unordered, subset, superset, in_order",
+    ),
+    "trajectory_precision": Entry(
+        "trajgrade.evaluators.precision_recall:TrajectoryPrecision",
+        "Share of the agent's calls that the reference accounts for",
+    ),
+    "trajectory_recall": Entry(
+        "trajgrade.evaluators.precision_recall:TrajectoryRecall",
+        "Share of the reference's calls that the agent made",
+    ),
+    "trajectory_single_tool_use": Entry(
+        "trajgrade.evaluators.tool_use:TrajectorySingleToolUse",
+        "A certain tool was called at least once",
+    ),
+}
+
+__all__ = [
+    "EvaluationResult",
+    "Evaluator",
+    "Step",
+    "Stored",
+    "ToolCall",
+    "ToolCallAccuracyEvaluator",
+    "ToolUseEvaluator",
+    "TrajectoryAlignment",
+    "TrajectoryAnyOrderMatch",
+    "TrajectoryExactMatch",
+    "TrajectoryF1",
+    "TrajectoryInOrderMatch",
+    "TrajectoryMatchEvaluator",
+    "TrajectoryPrecision",
+    "TrajectoryRecall",
+    "TrajectorySingleToolUse",
+    "build_evaluator",
+    "extract_tool_calls",
+    "get_supported_evaluators",
+    "list_evaluators",
+    "normalize_trajectory",
+    "register_evaluator",
+]

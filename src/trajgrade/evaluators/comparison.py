@@ -1,0 +1,306 @@
+"""CallComparison: what all evaluators that compare tool calls with a reference share.
+
+How arguments are compared, which calls count, what several references and turns mean, and the
+evidence that every result carries. A subclass says what its score is, given the pairings: one, or
+one for each turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import msgspec
+
+from trajgrade.contracts import Reads
+from trajgrade.errors import TraceError
+from trajgrade.evaluators.evaluator import Evaluator, check_choice
+from trajgrade.evaluators.references import alternatives, cut_at_users, turns_of
+from trajgrade.evaluators.wording import evidence, hinges_on
+from trajgrade.matching.alignment import Alignment, Order, align
+from trajgrade.matching.arguments import ArgsMode, ArgumentRule, CompiledRule, Override, UnicodeForm
+from trajgrade.matching.pairing import Pairing
+from trajgrade.result import EvaluationResult
+from trajgrade.trajectory import ToolCall, Trajectory
+
+Failed = Literal["count", "exclude"]
+Hosted = Literal["apart", "count"]
+Depth = Literal["top", "leaves", "all"]
+Empty = Literal["score", "none"]
+
+
+class Selection(msgspec.Struct, frozen=True):
+    """Which of a trajectory's calls count."""
+
+    failed: Failed = "count"
+    hosted: Hosted = "apart"
+    depth: Depth = "top"
+
+
+class Spec(msgspec.Struct, frozen=True):
+    """All that two evaluators must share to share one pairing."""
+
+    rule: ArgumentRule
+    selection: Selection
+
+
+class ArgsCompared(Evaluator):
+    """An evaluator whose arguments say how arguments are compared.
+
+    These stand apart from `CallComparison` so that a subclass can place them where its users expect
+    them: a dataclass puts the fields of its parents first.
+
+    Attributes:
+        tool_args_match_mode: How arguments are compared, read from the agent's side: `exact`,
+            `ignore`, `subset` (agent ⊆ reference), `superset` (reference ⊆ agent).
+        tool_args_match_overrides: By tool: a mode, a list of key paths, a mapping from key path to
+            comparator, or a function `(agent_args, reference_args) -> bool`.
+    """
+
+    tool_args_match_mode: ArgsMode = "exact"
+    tool_args_match_overrides: Mapping[str, Override] | None = None
+
+    @property
+    def args_mode(self) -> ArgsMode:
+        """How arguments are compared, where no override says otherwise."""
+        return self.tool_args_match_mode
+
+
+@dataclass(frozen=True)
+class CallComparison(ArgsCompared):
+    """The options of every evaluator that compares tool calls with a reference.
+
+    Attributes:
+        deep: Whether `subset` and `superset` also hold inside nested objects.
+        ignore_keys: Globs over key paths that are left out on both sides.
+        name_aliases: Other names of tools, by alias.
+        unicode: `NFC` or `NFKC`: the form that text is normalised to.
+        failed: Whether calls that failed or never ran `count`, or are left out (`exclude`) on the
+            agent's side.
+        hosted: Whether calls that the provider ran are kept `apart`, or `count`.
+        depth: Of calls that contain others, the `top` ones count, the `leaves`, or `all`.
+        empty: `none` leaves the cells of A5 that are undefined without a score.
+        turns: Whether a reference given as messages is compared turn by turn.
+    """
+
+    reads: ClassVar[Reads] = "trajectory"
+    range: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
+    direction: ClassVar[Literal["higher", "lower"] | None] = "higher"
+
+    deep: bool = field(default=False, kw_only=True)
+    ignore_keys: Sequence[str] = field(default=(), kw_only=True)
+    name_aliases: Mapping[str, str] | None = field(default=None, kw_only=True)
+    unicode: UnicodeForm | None = field(default=None, kw_only=True)
+    failed: Failed = field(default="count", kw_only=True)
+    hosted: Hosted = field(default="apart", kw_only=True)
+    depth: Depth = field(default="top", kw_only=True)
+    empty: Empty = field(default="score", kw_only=True)
+    turns: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check every choice.
+
+        Raises:
+            ConfigError: A mode, a path, a comparator or another choice that does not exist.
+        """
+        check_choice("failed", self.failed, Failed)
+        check_choice("hosted", self.hosted, Hosted)
+        check_choice("depth", self.depth, Depth)
+        check_choice("empty", self.empty, Empty)
+        _ = self._compiled
+
+    @cached_property
+    def _spec(self) -> Spec:
+        rule = ArgumentRule(
+            mode=self.args_mode,
+            overrides=dict(self.tool_args_match_overrides or {}),
+            deep=self.deep,
+            ignore_keys=tuple(self.ignore_keys),
+            name_aliases=dict(self.name_aliases or {}),
+            unicode=self.unicode,
+        )
+        return Spec(rule, Selection(self.failed, self.hosted, self.depth))
+
+    @cached_property
+    def _compiled(self) -> CompiledRule:
+        return CompiledRule(self._spec.rule)
+
+    def measure(self, pairings: Sequence[Pairing]) -> float | None:
+        """Return the score of the pairings, None where it is undefined."""
+        raise NotImplementedError(type(self).__name__)
+
+    def explain(self, pairings: Sequence[Pairing], score: float) -> str:
+        """Return the comment: why the score is what it is."""
+        raise NotImplementedError(type(self).__name__)
+
+    def details(self, pairings: Sequence[Pairing]) -> dict[str, Any]:
+        """Return metadata of this evaluator's own."""
+        return {}
+
+    def special(self, pairings: Sequence[Pairing]) -> str | None:
+        """Return `vacuous` or `undefined` where SEMANTICS A5 says so."""
+        return None
+
+    def evaluate(
+        self,
+        *,
+        outputs: Any = None,
+        reference_outputs: Any = None,
+        inputs: Any = None,
+        **extra: Any,
+    ) -> EvaluationResult:
+        """Compare the agent's calls with the reference's.
+
+        Args:
+            outputs: The agent's trace, in any shape.
+            reference_outputs: The expected calls, in any shape, or `{"any_of": […]}` or
+                `{"turns": […]}`. None is *not evaluated*; `[]` means that no call is expected.
+            inputs: Not read.
+            extra: Not read.
+
+        Raises:
+            TraceError: The outputs or the reference cannot be read.
+        """
+        if reference_outputs is None:
+            return self.unscored("no_reference", "there is no reference")
+        if outputs is None:
+            return self.unscored("no_output", "there are no outputs")
+        ours = outputs if type(outputs) is Trajectory else Trajectory.from_any(outputs)
+        if type(reference_outputs) is not Trajectory:
+            options = alternatives(reference_outputs)
+            if options is not None:
+                return self._best(ours, options)
+        return self._against(ours, reference_outputs)
+
+    def _best(self, ours: Trajectory, options: Sequence[Any]) -> EvaluationResult:
+        """Return the result of the best of several references; the earliest of equals."""
+        results = [self._against(ours, option) for option in options]
+        best = 0
+        for index, result in enumerate(results):
+            if (result.score or 0) > (results[best].score or 0) or results[best].score is None:
+                best = index if result.score is not None else best
+        chosen = results[best]
+        open_ = [result for result in results if result.metadata.get("unrecorded")]
+        if open_ and (chosen.score is None or chosen.score < 1):
+            chosen = open_[0]
+        which = f"reference {best + 1} of {len(options)}: "
+        return msgspec.structs.replace(
+            chosen,
+            comment=which + chosen.comment,
+            metadata={**chosen.metadata, "reference_index": best},
+        )
+
+    def _against(self, ours: Trajectory, reference: Any) -> EvaluationResult:
+        pairings = self.pairings(ours, reference)
+        score = self.measure(pairings)
+        metadata = self._metadata(ours, pairings)
+        if any(pairing.uncertain for pairing in pairings):
+            generous = [pairing.generous for pairing in pairings]
+            if self.measure(generous) != score:
+                metadata["unrecorded"] = True
+                return self.unscored("undefined", hinges_on(pairings), metadata)
+        special = self.special(pairings)
+        if special is not None:
+            metadata[special] = True
+        if score is None or (special == "undefined" and self.empty == "none"):
+            return self.unscored("undefined", self.explain(pairings, 0.0), metadata)
+        comment = self.explain(pairings, score)
+        failed = metadata["failed_calls"]
+        if failed:
+            comment += f"; {failed} call{'s' * (failed > 1)} failed or never ran"
+        if metadata.get("notes"):
+            comment += f"; {metadata['notes'][0]}"
+        return EvaluationResult(self.key, score, self.verdict(pairings, score), comment, metadata)
+
+    def verdict(self, pairings: Sequence[Pairing], score: float) -> Any:
+        """Return the raw value of the result."""
+        return score
+
+    def _metadata(self, ours: Trajectory, pairings: Sequence[Pairing]) -> dict[str, Any]:
+        return evidence(ours, pairings) | self.details(pairings)
+
+    def pairings(self, ours: Trajectory, reference: Any) -> list[Pairing]:
+        """Pair the agent's calls with those of one reference: once, or turn by turn.
+
+        Raises:
+            TraceError: The reference cannot be read, or the numbers of turns differ.
+        """
+        if type(reference) is Trajectory and not self.turns:
+            return [self._pairing(ours, reference)]
+        expected: list[Iterable[ToolCall]] | None = None
+        groups = turns_of(reference)
+        if groups is not None:
+            expected = [group.tool_calls for group in groups]
+        theirs = None if groups is not None else Trajectory.from_any(reference)
+        if theirs is not None:
+            if not self.turns:
+                return [self._pairing(ours, theirs)]
+            expected = list(cut_at_users(theirs))
+        found = cut_at_users(ours)
+        if expected is None or len(found) != len(expected):
+            raise TraceError(
+                f"the reference has {len(expected or [])} turns, the trace has {len(found)} user "
+                "turns; to compare turn by turn the numbers must be equal"
+            )
+        return [
+            Pairing(self._selected(got, True), self._selected(want, False), self._compiled)
+            for got, want in zip(found, expected, strict=True)
+        ]
+
+    def _pairing(self, ours: Trajectory, theirs: Trajectory) -> Pairing:
+        """Return the pairing, shared by all evaluators of one row with the same options."""
+        memo = ours.pairing_memo
+        if memo is not None and memo[0] is theirs and memo[1] == self._spec:
+            shared: Pairing = memo[2]
+            return shared
+        selection = self._spec.selection
+        got: Iterable[ToolCall] = ours.tool_calls
+        want: Iterable[ToolCall] = theirs.tool_calls
+        if selection.hosted == "count":
+            got, want = _with_hosted(ours), _with_hosted(theirs)
+        if selection.failed == "exclude" or selection.depth != "top":
+            got, want = self._selected(got, True), self._selected(want, False)
+        pairing = Pairing(tuple(got), tuple(want), self._compiled)
+        ours.pairing_memo = (theirs, self._spec, pairing)
+        return pairing
+
+    def _selected(self, calls: Iterable[ToolCall], agents: bool) -> tuple[ToolCall, ...]:
+        selection = self._spec.selection
+        if selection.depth != "top":
+            calls = [inner for call in calls for inner in _nested(call, selection.depth)]
+        if agents and selection.failed == "exclude":
+            calls = [call for call in calls if not call.failed]
+        return tuple(calls)
+
+    def alignment(
+        self, *, outputs: Any, reference_outputs: Any, order: Order = "any"
+    ) -> list[Alignment]:
+        """Align the calls, for an explanation: one alignment, or one for each turn.
+
+        Of several references the one that scores best is aligned.
+
+        Raises:
+            TraceError: The outputs or the reference cannot be read.
+            TooLargeError: There are too many calls.
+        """
+        ours = Trajectory.from_any(outputs)
+        options = alternatives(reference_outputs)
+        if options is not None:
+            best = self._best(ours, options).metadata["reference_index"]
+            reference_outputs = options[best]
+        return [align(pairing, order) for pairing in self.pairings(ours, reference_outputs)]
+
+
+def _with_hosted(trajectory: Trajectory) -> list[ToolCall]:
+    """Return all calls in the order of the steps, hosted ones included."""
+    inside = [call for step in trajectory.steps for call in step.tool_calls]
+    return inside if len(inside) > len(trajectory.tool_calls) else [
+        *trajectory.tool_calls, *trajectory.hosted_calls
+    ]  # fmt: skip
+
+
+def _nested(call: ToolCall, depth: Depth) -> list[ToolCall]:
+    inner = [below for child in call.children for below in _nested(child, depth)]
+    return inner if inner and depth == "leaves" else [call, *inner]

@@ -1,0 +1,68 @@
+"""References that are not one list (SEMANTICS A9): several acceptable ones, and turns.
+
+{"any_of": [reference, …]}     the best one counts
+{"turns": [[call, …], …]}      group i against the calls that follow the i-th user turn
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trajgrade.errors import MalformedTraceError, TraceError
+from trajgrade.trajectory import ToolCall, Trajectory
+
+ANY_OF = "any_of"
+TURNS = "turns"
+
+
+def alternatives(reference: Any) -> list[Any] | None:
+    """Return the references of `any_of`; None where the reference is another shape."""
+    if not isinstance(reference, Mapping) or ANY_OF not in reference:
+        return None
+    options = reference[ANY_OF]
+    if set(reference) != {ANY_OF} or not isinstance(options, (list, tuple)) or not options:
+        raise MalformedTraceError(
+            'a reference with "any_of" holds nothing else, and at least one reference in a list'
+        )
+    return list(options)
+
+
+def turns_of(reference: Any) -> list[Trajectory] | None:
+    """Return the trajectories of `turns`; None where the reference is another shape."""
+    if not isinstance(reference, Mapping) or TURNS not in reference:
+        return None
+    groups = reference[TURNS]
+    if set(reference) != {TURNS} or not isinstance(groups, (list, tuple)) or not groups:
+        raise MalformedTraceError(
+            'a reference with "turns" holds nothing else, and at least one group of calls in a list'
+        )
+    return [Trajectory.from_any(group) for group in groups]
+
+
+def cut_at_users(trajectory: Trajectory) -> list[list[ToolCall]]:
+    """Return the calls that follow each user turn; user messages in a row are one turn.
+
+    Raises:
+        TraceError: There is no user turn, or a call comes before the first.
+    """
+    groups: list[list[ToolCall]] = []
+    speaking = False
+    for step in trajectory.steps:
+        if step.role == "user":
+            if not speaking:
+                groups.append([])
+            speaking = True
+            continue
+        speaking = False
+        if not step.tool_calls:
+            continue
+        if not groups:
+            raise TraceError(
+                "a call comes before the first user turn, so that the trace cannot be compared "
+                "turn by turn"
+            )
+        groups[-1] += [call for call in step.tool_calls if not call.hosted]
+    if not groups:
+        raise TraceError("the trace has no user turn, so it cannot be compared turn by turn")
+    return groups

@@ -1,0 +1,176 @@
+"""Trajectory match (SEMANTICS A3): does the agent's list of calls match the reference's?
+
+    strict, exact            n = m and the calls agree one by one
+    unordered                n = m = ν: the same calls, in any order
+    subset                   ν = n: every call of the agent is accounted for by the reference
+    superset, any_order      ν = m: every call of the reference was made; extras are allowed
+    in_order                 the reference embeds in the agent's calls in order; extras are allowed
+
+ν is the size of a maximum matching: each call vouches for one call. Messages, roles and texts are
+not compared; what was called counts, whether or not it ran.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from trajgrade.errors import ConfigError
+from trajgrade.evaluators.comparison import CallComparison
+from trajgrade.evaluators.evaluator import check_choice
+from trajgrade.evaluators.wording import (
+    first_displaced,
+    first_extra,
+    first_missing,
+    first_unequal,
+    turn_of,
+)
+from trajgrade.matching.arguments import ArgsMode, Override
+from trajgrade.matching.messages import embedded_in_order, equal_in_order, messages_agree
+from trajgrade.matching.pairing import Pairing
+from trajgrade.trajectory import ToolCall, Trajectory
+
+Mode = Literal["strict", "unordered", "subset", "superset", "in_order", "exact", "any_order"]
+Granularity = Literal["call", "message"]
+Parallel = Literal["ordered", "unordered"]
+
+ALIASES: Mapping[str, str] = {"exact": "strict", "any_order": "superset"}
+
+
+def _unordered(pairing: Pairing) -> bool:
+    return len(pairing.ours) == len(pairing.theirs) == pairing.size
+
+
+PASSES: Mapping[str, Callable[[Pairing], bool]] = {
+    "strict": lambda pairing: pairing.strict,
+    "unordered": _unordered,
+    "subset": lambda pairing: pairing.size == len(pairing.ours),
+    "superset": lambda pairing: pairing.size == len(pairing.theirs),
+    "in_order": lambda pairing: pairing.unembedded is None,
+}
+
+
+def _count_or_missing(pairing: Pairing) -> str:
+    return first_missing(pairing) if pairing.missing else first_extra(pairing)
+
+
+REASONS: Mapping[str, Callable[[Pairing], str]] = {
+    "strict": first_unequal,
+    "unordered": _count_or_missing,
+    "subset": first_extra,
+    "superset": first_missing,
+    "in_order": first_displaced,
+}
+
+
+@dataclass(frozen=True)
+class TrajectoryMatchEvaluator(CallComparison):
+    """1 if the agent's calls match the reference's in the given mode, else 0.
+
+    Args:
+        mode: `strict`, `unordered`, `subset`, `superset`, `in_order`, or an alias, `exact` or
+            `any_order`.
+        tool_args_match_mode: How arguments are compared, read from the agent's side.
+        tool_args_match_overrides: The same, by tool.
+        key: The metric's name.
+        granularity: Of the ordered modes: `message` compares the calls message by message.
+        parallel: Of the ordered modes: `unordered` lets the calls of one message stand in any order.
+
+    Source: the modes are those of LangChain's agentevals (strict, unordered, subset, superset) and
+    of Vertex AI's trajectory metrics (exact, in order, any order).
+    """
+
+    mode: Mode = "strict"
+    tool_args_match_mode: ArgsMode = "exact"
+    tool_args_match_overrides: Mapping[str, Override] | None = None
+    key: str = "trajectory_match"
+    granularity: Granularity = field(default="call", kw_only=True)
+    parallel: Parallel = field(default="ordered", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check every choice.
+
+        Raises:
+            ConfigError: A mode, a path, a comparator or another choice that does not exist.
+        """
+        check_choice("mode", self.mode, Mode)
+        check_choice("granularity", self.granularity, Granularity)
+        check_choice("parallel", self.parallel, Parallel)
+        if self._by_message and self._mode not in ("strict", "in_order"):
+            raise ConfigError(
+                f"granularity and parallel concern order; mode {self.mode!r} has none"
+            )
+        super().__post_init__()
+
+    @property
+    def _mode(self) -> str:
+        return ALIASES.get(self.mode, self.mode)
+
+    @property
+    def _by_message(self) -> bool:
+        return self.granularity == "message" or self.parallel == "unordered"
+
+    def _passes(self, pairing: Pairing) -> bool:
+        return PASSES[self._mode](pairing)
+
+    def measure(self, pairings: Sequence[Pairing]) -> float:
+        """Return 1.0 if every pairing passes, else 0.0."""
+        return 1.0 if all(map(self._passes, pairings)) else 0.0
+
+    def verdict(self, pairings: Sequence[Pairing], score: float) -> bool:
+        """Return whether it matched."""
+        return score == 1.0
+
+    def special(self, pairings: Sequence[Pairing]) -> str | None:
+        """Say where the mode cannot fail because one side is empty (SEMANTICS A5)."""
+        if any(pairing.ours or pairing.theirs for pairing in pairings):
+            if self._mode == "subset" and not any(pairing.ours for pairing in pairings):
+                return "vacuous"
+            if self._mode in ("superset", "in_order") and not any(p.theirs for p in pairings):
+                return "vacuous"
+        return None
+
+    def details(self, pairings: Sequence[Pairing]) -> dict[str, Any]:
+        """Return the modes."""
+        return {"mode": self.mode, "tool_args_match_mode": self.tool_args_match_mode}
+
+    def explain(self, pairings: Sequence[Pairing], score: float) -> str:
+        """Say that it matched, or where it first differs."""
+        counts = (
+            f"{sum(len(p.ours) for p in pairings)} calls against "
+            f"{sum(len(p.theirs) for p in pairings)}"
+        )
+        if score == 1.0:
+            empty = self.special(pairings) is not None
+            note = "; vacuous: with these calls the mode cannot fail" if empty else ""
+            return f"{self.mode} match: {counts}{note}"
+        at = next(index for index, p in enumerate(pairings) if not self._passes(p))
+        why = REASONS[self._mode](pairings[at])
+        if self._by_message:
+            why += " (compared by message)"
+        return f"no {self.mode} match, {counts}: {turn_of(pairings, at)}{why}"
+
+
+@dataclass(frozen=True)
+class TrajectoryExactMatch(TrajectoryMatchEvaluator):
+    """1 if the agent made exactly the reference's calls, in order (Vertex AI)."""
+
+    mode: Mode = field(default="exact", init=False)
+    key: str = "trajectory_exact_match"
+
+
+@dataclass(frozen=True)
+class TrajectoryInOrderMatch(TrajectoryMatchEvaluator):
+    """1 if the agent made the reference's calls in order, extras allowed (Vertex AI)."""
+
+    mode: Mode = field(default="in_order", init=False)
+    key: str = "trajectory_in_order_match"
+
+
+@dataclass(frozen=True)
+class TrajectoryAnyOrderMatch(TrajectoryMatchEvaluator):
+    """1 if the agent made all of the reference's calls, in any order, extras allowed (Vertex AI)."""
+
+    mode: Mode = field(default="any_order", init=False)
+    key: str = "trajectory_any_order_match"

@@ -1,0 +1,1 @@
+"""Agreement of arguments, maximum matching, alignment: pure functions on calls, no I/O."""

@@ -1,0 +1,104 @@
+"""Order where the calls of one message have none (SEMANTICS A3): `granularity` and `parallel`.
+
+A call without a known message stands alone, as a message of one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from trajgrade.matching.bipartite import FREE, maximum_matching
+
+Agree = Callable[[int, int], bool]
+Messages = Sequence[Sequence[int]]
+
+
+def equal_in_order(ours: Messages, theirs: Messages, agree: Agree) -> bool:
+    """Whether both lists of calls agree one by one once the calls of each message are reordered.
+
+    Messages are consecutive stretches of positions; two calls may stand at one position where
+    their messages' stretches meet. That graph of stretches has no cycle, so a perfect matching of
+    calls along it is a pair of reorderings.
+    """
+    left = [call for message in ours for call in message]
+    right = [call for message in theirs for call in message]
+    if len(left) != len(right):
+        return False
+    spans, reach = _spans(ours), _spans(theirs)
+    options = [
+        [n for n, reference in enumerate(right)
+         if spans[i][0] < reach[n][1] and reach[n][0] < spans[i][1] and agree(call, reference)]
+        for i, call in enumerate(left)
+    ]  # fmt: skip
+    return FREE not in maximum_matching(options, len(right))
+
+
+def _spans(messages: Messages) -> list[tuple[int, int]]:
+    """Return, for each call, the first position of its message and the one after the last."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for message in messages:
+        spans += [(start, start + len(message))] * len(message)
+        start += len(message)
+    return spans
+
+
+def embedded_in_order(ours: Messages, theirs: Messages, agree: Agree) -> bool:
+    """Whether the reference embeds in P, the calls of each message being in any order.
+
+    Calls of a later reference message may not lie in an earlier message of P than those of the one
+    before it. Letting each reference message end as early as it can leaves the most for the rest.
+    """
+    bounds: list[tuple[int, int]] = []
+    end = 0
+    for count in range(1, len(theirs) + 1):
+        start = end
+        while not _fits(ours, theirs[:count], [*bounds, (start, end)], agree):
+            end += 1
+            if end >= len(ours):
+                return False
+        bounds.append((start, end))
+    return True
+
+
+def _fits(ours: Messages, theirs: Messages, bounds: list[tuple[int, int]], agree: Agree) -> bool:
+    """Whether every reference message fits into its own range of messages of P, all at once."""
+    index = {call: n for n, call in enumerate(call for message in ours for call in message)}
+    options = [
+        [index[call] for message in ours[start : end + 1] for call in message
+         if agree(call, reference)]
+        for group, (start, end) in zip(theirs, bounds, strict=True)
+        for reference in group
+    ]  # fmt: skip
+    return FREE not in maximum_matching(options, len(index))
+
+
+def messages_agree(
+    ours: Messages, theirs: Messages, agree: Agree, *, reorder: bool, extras: bool
+) -> bool:
+    """Whether the messages agree whole, one by one; with `extras`, P may have more in between."""
+    position = 0
+    if not extras and len(ours) != len(theirs):
+        return False
+    for message in theirs:
+        while position < len(ours) and not _message_agrees(
+            ours[position], message, agree, reorder=reorder
+        ):
+            if not extras:
+                return False
+            position += 1
+        if position == len(ours):
+            return False
+        position += 1
+    return True
+
+
+def _message_agrees(
+    ours: Sequence[int], theirs: Sequence[int], agree: Agree, *, reorder: bool
+) -> bool:
+    if len(ours) != len(theirs):
+        return False
+    if not reorder:
+        return all(map(agree, ours, theirs))
+    options = [[n for n, other in enumerate(theirs) if agree(call, other)] for call in ours]
+    return FREE not in maximum_matching(options, len(theirs))

@@ -1,0 +1,250 @@
+"""Pairing: the agent's calls P against the reference's R under one rule (SEMANTICS A1 to A4).
+
+`pairs` is a maximum matching of the graph whose edges are the pairs that agree, each call used at
+most once. Tools are matched apart. Where agreement is an equivalence, counting is enough; where it
+is a preorder, equal calls are paired first, which loses nothing; the rest is Hopcroft and Karp.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cached_property
+
+from trajgrade.matching.arguments import Comparer, CompiledRule, none_as_empty
+from trajgrade.matching.bipartite import FREE, maximum_matching
+from trajgrade.matching.values import canonical
+from trajgrade.trajectory import ToolCall
+
+Pair = tuple[int, int]
+_OBJECT, _VALUE = object(), object()
+
+
+class Pairing:
+    """Two lists of calls, compared under one rule.
+
+    Args:
+        ours: The agent's calls, P.
+        theirs: The reference's calls, R.
+        rule: How arguments are compared.
+        unknown_agrees: Whether a call whose arguments were not recorded agrees with every call of
+            its tool. It agrees under `ignore` in any case.
+    """
+
+    def __init__(
+        self,
+        ours: Sequence[ToolCall],
+        theirs: Sequence[ToolCall],
+        rule: CompiledRule,
+        *,
+        unknown_agrees: bool = False,
+    ) -> None:
+        self.ours = ours
+        self.theirs = theirs
+        self.rule = rule
+        self.unknown_agrees = unknown_agrees
+
+    def agree(self, call: ToolCall, reference: ToolCall) -> bool:
+        """Whether `call ~ reference`."""
+        name = call.name
+        if self.rule.renames:
+            name = self.rule.name(name)
+            if name != self.rule.name(reference.name):
+                return False
+        elif name != reference.name:
+            return False
+        return self._agree(self.rule.comparer(name), call, reference)
+
+    def _agree(self, comparer: Comparer, call: ToolCall, reference: ToolCall) -> bool:
+        if call.args_state == "unknown" or reference.args_state == "unknown":
+            return self.unknown_agrees or comparer.relation == "ignore"
+        return comparer.agrees(call.args, reference.args)
+
+    @cached_property
+    def uncertain(self) -> bool:
+        """Whether the arguments of some call were not recorded."""
+        return any(
+            call.args_state == "unknown" for calls in (self.ours, self.theirs) for call in calls
+        )
+
+    @cached_property
+    def generous(self) -> Pairing:
+        """The same pairing with every unrecorded argument agreeing.
+
+        Every score rises with the pairs that agree, so where both pairings give one score, the
+        arguments that were not recorded do not matter.
+        """
+        return Pairing(self.ours, self.theirs, self.rule, unknown_agrees=True)
+
+    @cached_property
+    def first_unequal(self) -> int | None:
+        """The first index at which the lists differ, None where they agree call by call."""
+        agree = self.agree
+        for index, (call, reference) in enumerate(zip(self.ours, self.theirs)):  # noqa: B905 lengths may differ
+            if not agree(call, reference):
+                return index
+        shorter = min(len(self.ours), len(self.theirs))
+        return None if len(self.ours) == len(self.theirs) else shorter
+
+    @property
+    def strict(self) -> bool:
+        """Whether both lists agree call by call."""
+        return self.first_unequal is None
+
+    @cached_property
+    def unembedded(self) -> int | None:
+        """The first reference call that has no place in P after the ones before it, or None.
+
+        Taking the earliest call that agrees is best: it leaves the most for the rest.
+        """
+        position = 0
+        for index, reference in enumerate(self.theirs):
+            while position < len(self.ours) and not self.agree(self.ours[position], reference):
+                position += 1
+            if position == len(self.ours):
+                return index
+            position += 1
+        return None
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """A maximum matching as (index in P, index in R), by index in P."""
+        if self.strict:
+            return [(index, index) for index in range(len(self.ours))]
+        theirs: dict[str, list[int]] = defaultdict(list)
+        for index, reference in enumerate(self.theirs):
+            theirs[self.rule.name(reference.name)].append(index)
+        ours: dict[str, list[int]] = defaultdict(list)
+        for index, call in enumerate(self.ours):
+            name = self.rule.name(call.name)
+            if name in theirs:
+                ours[name].append(index)
+        found: list[Pair] = []
+        for name, left in ours.items():
+            found += self._tool_pairs(self.rule.comparer(name), left, theirs[name])
+        found.sort()
+        return found
+
+    @cached_property
+    def size(self) -> int:
+        """The size of a maximum matching: ν."""
+        return len(self.pairs)
+
+    @cached_property
+    def vouched(self) -> tuple[int, int]:
+        """How many calls of P agree with some call of R, and of R with some of P (membership)."""
+        edges = [
+            (i, j)
+            for i, call in enumerate(self.ours)
+            for j, reference in enumerate(self.theirs)
+            if self.agree(call, reference)
+        ]
+        return len({i for i, _ in edges}), len({j for _, j in edges})
+
+    @property
+    def unmatched(self) -> list[int]:
+        """The indices in P that the matching leaves out."""
+        paired = {i for i, _ in self.pairs}
+        return [i for i in range(len(self.ours)) if i not in paired]
+
+    @property
+    def missing(self) -> list[int]:
+        """The indices in R that the matching leaves out."""
+        paired = {j for _, j in self.pairs}
+        return [j for j in range(len(self.theirs)) if j not in paired]
+
+    def _tool_pairs(self, comparer: Comparer, left: list[int], right: list[int]) -> list[Pair]:
+        """Match the calls of one tool."""
+        if comparer.relation == "ignore":
+            return list(zip(left, right))  # noqa: B905 the shorter side is matched whole
+        if len(left) == 1 and len(right) == 1:
+            (i,), (j,) = left, right
+            agrees = self._agree(comparer, self.ours[i], self.theirs[j])
+            return [(i, j)] if agrees else []
+        known = self._known(left, right)
+        if comparer.relation == "equal" and known:
+            return self._equal_pairs(comparer, left, right)[0]
+        if comparer.relation == "preorder" and known:
+            first, left, right = self._equal_pairs(comparer, left, right)
+            return first + self._contained_pairs(comparer, left, right)
+        options = [
+            [n for n, j in enumerate(right) if self._agree(comparer, self.ours[i], self.theirs[j])]
+            for i in left
+        ]
+        return self._matched(left, right, options)
+
+    def _known(self, left: list[int], right: list[int]) -> bool:
+        return all(self.ours[i].args_state != "unknown" for i in left) and all(
+            self.theirs[j].args_state != "unknown" for j in right
+        )
+
+    def _equal_pairs(
+        self, comparer: Comparer, left: list[int], right: list[int]
+    ) -> tuple[list[Pair], list[int], list[int]]:
+        """Pair equal calls, the earliest first; return the pairs and what is left on each side."""
+        waiting: dict[object, list[int]] = defaultdict(list)
+        for j in reversed(right):
+            waiting[comparer.key(self.theirs[j].args)].append(j)
+        found: list[Pair] = []
+        rest: list[int] = []
+        for i in left:
+            equal = waiting.get(comparer.key(self.ours[i].args))
+            if equal:
+                found.append((i, equal.pop()))
+            else:
+                rest.append(i)
+        return found, rest, sorted(j for group in waiting.values() for j in group)
+
+    def _contained_pairs(self, comparer: Comparer, left: list[int], right: list[int]) -> list[Pair]:
+        """Match under `subset` or `superset`: candidates share the smaller side's rarest item."""
+        if comparer.deep or not left or not right:
+            options = [
+                [n for n, j in enumerate(right)
+                 if self._agree(comparer, self.ours[i], self.theirs[j])]
+                for i in left
+            ]  # fmt: skip
+            return self._matched(left, right, options)
+        ours = [_items(comparer.prepare(self.ours[i].args)) for i in left]
+        theirs = [_items(comparer.prepare(self.theirs[j].args)) for j in right]
+        if comparer.mode == "subset":
+            return self._matched(left, right, _containing(ours, theirs))
+        options = [[] for _ in left]
+        for n, containing in enumerate(_containing(theirs, ours)):
+            for index in containing:
+                options[index].append(n)
+        return self._matched(left, right, options)
+
+    def _matched(
+        self, left: list[int], right: list[int], options: Sequence[Sequence[int]]
+    ) -> list[Pair]:
+        partner = maximum_matching(options, len(right))
+        return [(i, right[n]) for i, n in zip(left, partner, strict=True) if n != FREE]
+
+
+def _items(args: object) -> frozenset[object]:
+    """The arguments as a set of items, so that ⊆ is the subset rule.
+
+    A mark keeps objects and other values apart: the empty object is no part of a text.
+    """
+    args = none_as_empty(args)
+    if isinstance(args, dict):
+        items = [(name, canonical(value)) for name, value in args.items()]
+        return frozenset([_OBJECT, *items])
+    return frozenset([_VALUE, canonical(args)])
+
+
+def _containing(
+    smaller: list[frozenset[object]], larger: list[frozenset[object]]
+) -> list[list[int]]:
+    """Return, for each of the smaller sets, the indices of the larger ones that contain it."""
+    holders: dict[object, list[int]] = defaultdict(list)
+    for index, items in enumerate(larger):
+        for item in items:
+            holders[item].append(index)
+    found = []
+    nothing: list[int] = []
+    for items in smaller:
+        lists = [holders.get(item, nothing) for item in items]
+        candidates = min(lists, key=len) if lists else range(len(larger))
+        found.append([index for index in candidates if items <= larger[index]])
+    return found

@@ -1,0 +1,247 @@
+"""Trajectory › Step › ToolCall: the one shape that every trace is read into.
+
+A *step* is one message or turn. A *tool call* is a call that the agent asked for, whether or not it
+ran. What the provider ran by itself (`hosted`) is kept apart. Reading never changes what it is
+given, and never makes an empty trajectory of something that it does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+
+from trajgrade.detection import read
+from trajgrade.errors import TraceError
+
+ArgsState = Literal["ok", "text", "unparseable", "unknown"]
+CallStatus = Literal["ok", "error", "unknown", "not_run"]
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One call of a tool, as the agent asked for it.
+
+    Attributes:
+        name: The tool's name.
+        args: An object nearly always; a text or list where the tool takes one.
+        args_state: `ok`: as recorded; `text`: a text that is not meant as JSON; `unparseable`: a
+            text that should have been JSON and is not; `unknown`: not recorded.
+        id: The id that the trace gives the call. Not unique: agents reuse ids.
+        result: What the tool returned, where recorded.
+        status: Whether it succeeded, where recorded.
+        hosted: Whether the provider ran it by itself (web search, code interpreter, …).
+        agent: The agent that made the call, where several are told apart.
+        turn: 0-based index of the user turn that it follows; None where that is not known.
+        children: The calls made inside this one (an agent run as a tool).
+        started_at: When it began, where recorded.
+        ended_at: When it ended, where recorded.
+    """
+
+    name: str
+    args: Any = msgspec.field(default_factory=dict)
+    args_state: ArgsState = "ok"
+    id: str | None = None
+    result: Any = None
+    status: CallStatus = "unknown"
+    hosted: bool = False
+    agent: str | None = None
+    turn: int | None = None
+    children: tuple[ToolCall, ...] = ()
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the call as plain objects; what is not known is left out, `args` never."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return {"name": self.name, "args": self.args, **plain}
+
+    @property
+    def failed(self) -> bool:
+        """Whether the trace says that it failed or was never run."""
+        return self.status in ("error", "not_run")
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One message or turn.
+
+    Attributes:
+        role: `system`, `user`, `assistant` or `tool`.
+        content: Its text; `""` where it has none.
+        tool_calls: The calls that it asks for, in order.
+    """
+
+    role: str
+    content: str = ""
+    tool_calls: list[ToolCall] = []
+
+
+class Trajectory:
+    """One run of an agent: its steps, its tool calls, its final response.
+
+    Args:
+        steps: The steps in order, or a function that makes them when they are first asked for.
+        tool_calls: The calls in order; by default those of the steps that are not hosted.
+        final_response: The text of the answer; by default that of the last assistant step that has
+            text; None where there is none.
+        id: The trace's own id.
+        format: The format that it was read from.
+        notes: What was unusual in the trace, one sentence each.
+    """
+
+    __slots__ = (
+        "_calls", "_final", "_steps", "format", "hosted_calls", "id", "notes",
+        "pairing_memo",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        steps: Sequence[Step] | Callable[[], Sequence[Step]] = (),
+        *,
+        tool_calls: Iterable[ToolCall] | None = None,
+        final_response: str | None | msgspec.UnsetType = msgspec.UNSET,
+        hosted_calls: Iterable[ToolCall] = (),
+        id: str | None = None,  # noqa: A002 the field's word for it
+        format: str = "trajgrade",  # noqa: A002 the field's word for it
+        notes: Iterable[str] = (),
+    ) -> None:
+        self._steps: Any = steps if callable(steps) else tuple(steps)
+        self._final = final_response
+        self.hosted_calls = tuple(hosted_calls)
+        self.id = id
+        self.format = format
+        self.notes = tuple(notes)
+        self.pairing_memo: Any = None
+        if tool_calls is None:
+            every = [call for step in self.steps for call in step.tool_calls]
+            self.hosted_calls += tuple(call for call in every if call.hosted)
+            tool_calls = (call for call in every if not call.hosted)
+        self._calls = tuple(tool_calls)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The messages or turns, in order."""
+        if callable(self._steps):
+            self._steps = tuple(self._steps())
+        steps: tuple[Step, ...] = self._steps
+        return steps
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls that the agent asked for, in order; hosted ones are in `hosted_calls`."""
+        return self._calls
+
+    @property
+    def final_response(self) -> str | None:
+        """The text of the answer, None where the run has none."""
+        if self._final is msgspec.UNSET:
+            self._final = next(
+                (s.content for s in reversed(self.steps) if s.role == "assistant" and s.content),
+                None,
+            )
+        final: str | None = self._final  # type: ignore[assignment]  # UNSET is replaced above
+        return final
+
+    @classmethod
+    def from_any(cls, data: Any, format: str | None = None) -> Trajectory:  # noqa: A002
+        """Read one trajectory from any shape that trajgrade knows.
+
+        Args:
+            data: Messages, calls, a dict, a trace object, a text, or a Trajectory.
+            format: The name of the format, where it should not be detected.
+
+        Raises:
+            TraceError: No format recognises the data, or several do and disagree, or it is broken,
+                or it holds several trajectories.
+        """
+        if isinstance(data, cls):
+            return data
+
+        found = read(data, format)
+        if len(found) != 1:
+            raise TraceError(
+                f"the data holds {len(found)} trajectories ({found[0].format}); "
+                "one was expected: read them with trajgrade.read_traces(data)"
+            )
+        return found[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the trajectory in trajgrade's own shape, which `from_any` reads back equal."""
+        shape = {
+            "trajgrade": 1,
+            "id": self.id,
+            "format": self.format,
+            "notes": list(self.notes),
+            "final_response": self.final_response,
+            "steps": [msgspec.to_builtins(step) for step in self.steps],
+        }
+        if self.hosted_calls:
+            shape["hosted_calls"] = [call.to_dict() for call in self.hosted_calls]
+        return shape
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both tell the same run; where it was read from does not matter."""
+        if not isinstance(other, Trajectory):
+            return NotImplemented
+        return (
+            self.tool_calls == other.tool_calls
+            and self.hosted_calls == other.hosted_calls
+            and self.steps == other.steps
+            and self.final_response == other.final_response
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # equal by value, and its calls may hold lists
+
+    def __repr__(self) -> str:
+        """Return its format and sizes."""
+        return (
+            f"<Trajectory {self.id or ''} {self.format}: {len(self.steps)} steps, "
+            f"{len(self.tool_calls)} calls>"
+        )
+
+
+class CanonicalTrace(msgspec.Struct, kw_only=True):
+    """Potato's canonical trace: a conversation of turns, each a `speaker` and a `text`."""
+
+    id: str
+    task_description: str = ""
+    conversation: list[dict[str, Any]] = []
+    agent_name: str = ""
+    metadata_table: list[dict[str, Any]] = []
+    screenshots: list[Any] = []
+    extra_fields: dict[str, Any] = {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the trace as plain objects, the extra fields beside the others."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return {**plain.pop("extra_fields"), **plain}
+
+
+def normalize_trajectory(data: Any) -> list[Step]:
+    """Return the steps of any trajectory; None gives an empty list.
+
+    Raises:
+        TraceError: The data is none of the shapes that trajgrade knows.
+    """
+    return [] if data is None else list(Trajectory.from_any(data).steps)
+
+
+def extract_tool_calls(data: Any) -> list[ToolCall]:
+    """Return the tool calls of any trajectory, in order; None gives an empty list.
+
+    Raises:
+        TraceError: The data is none of the shapes that trajgrade knows.
+    """
+    return [] if data is None else list(Trajectory.from_any(data).tool_calls)
+
+
+__all__ = [
+    "CanonicalTrace",
+    "Step",
+    "ToolCall",
+    "Trajectory",
+    "extract_tool_calls",
+    "normalize_trajectory",
+]
