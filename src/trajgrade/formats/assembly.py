@@ -1,0 +1,166 @@
+"""Assembly: a trajectory put together from messages, calls and results as they come.
+
+A result belongs to a call by id and position: to the first call of that id before it that has none
+yet. Agents reuse ids, so an id never merges calls. Where results have no id they are paired in
+order, by name where they have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec.structs import force_setattr
+
+from trajgrade.formats.arguments import parsed
+from trajgrade.formats.content import shown
+from trajgrade.trajectory import ArgsState, CallStatus, Step, ToolCall, Trajectory
+
+Waiting = dict[str | None, list[ToolCall]]
+
+_STATUSES: dict[str, CallStatus] = {
+    "ok": "ok", "success": "ok", "succeeded": "ok", "completed": "ok", "complete": "ok",
+    "error": "error", "failed": "error", "failure": "error", "incomplete": "error",
+    "not_run": "not_run", "cancelled": "not_run", "skipped": "not_run", "rejected": "not_run",
+}  # fmt: skip
+
+
+def status_of(word: Any) -> CallStatus:
+    """Return the status that a trace's own word means; `unknown` where it means none."""
+    return _STATUSES.get(word, "unknown") if isinstance(word, str) else "unknown"
+
+
+def take(waiting: Waiting, key: str | None, name: str | None = None) -> ToolCall | None:
+    """Return the call that a result belongs to, which waits no longer; None where none waits.
+
+    Args:
+        waiting: The calls without a result, in order, by id; under None those without id.
+        key: The id that the result gives.
+        name: The tool that the result names.
+    """
+    queue = waiting.get(key)
+    if queue is not None and key is not None:
+        return _out(waiting, key, 0)
+    # Either side may lack the ids that the other has.
+    for other in [None] if key is not None or None in waiting else list(waiting):
+        for at, call in enumerate(waiting.get(other, ())):
+            if name is None or call.name == name:
+                return _out(waiting, other, at)
+    return None
+
+
+def _out(waiting: Waiting, key: str | None, at: int) -> ToolCall:
+    queue = waiting[key]
+    call = queue.pop(at)
+    if not queue:
+        del waiting[key]
+    return call
+
+
+def stray(key: str | None, name: str | None) -> str:
+    """Say that a result belongs to no call."""
+    which = f"of id {key!r}" if key else f"of the tool {name!r}" if name else "without id"
+    return f"a result {which} belongs to no call before it"
+
+
+class Assembly:
+    """Collects one trajectory.
+
+    Attributes:
+        turn: The index of the last user turn; None before the first.
+        notes: What was unusual.
+    """
+
+    def __init__(self, format: str) -> None:  # noqa: A002 the field's word for it
+        self.format = format
+        self.turn: int | None = None
+        self.notes: list[str] = []
+        self._steps: list[Step] = []
+        self._waiting: Waiting = {}
+        self._calls = 0
+
+    def message(self, role: str, text: str = "") -> None:
+        """Begin a step; the calls that follow stand in it."""
+        if role == "user":
+            self.turn = 0 if self.turn is None else self.turn + 1
+        self._steps.append(Step(role, text, []))
+
+    def place(self, name: str) -> str:
+        """Say which call the next one is."""
+        return f"call {self._calls} ({name})"
+
+    def call(
+        self,
+        name: str,
+        raw: Any = None,
+        key: str | None = None,
+        *,
+        state: ArgsState | None = None,
+        hosted: bool = False,
+        status: CallStatus = "unknown",
+        agent: str | None = None,
+    ) -> ToolCall:
+        """Add a call to the step.
+
+        Args:
+            name: The tool.
+            raw: The arguments as the trace holds them; parsed, unless their state is given.
+            key: The call's id.
+            state: The state of arguments that are not to be parsed.
+            hosted: Whether the provider runs it.
+            status: Whether it succeeded.
+            agent: The agent that makes it.
+        """
+        args = raw
+        if state is None:
+            args, state = parsed(raw, self.place(name), self.notes)
+        return self.add(ToolCall(name, args, state, key, None, status, hosted, agent))
+
+    def add(self, call: ToolCall, *, waits: bool = True) -> ToolCall:
+        """Add a call that is made already; it waits for its result, unless it does not."""
+        if call.turn is None:
+            force_setattr(call, "turn", self.turn)
+        if not self._steps or self._steps[-1].role != "assistant":
+            self.message("assistant")
+        self._steps[-1].tool_calls.append(call)
+        self._calls += 1
+        if waits:
+            self._waiting.setdefault(call.id, []).append(call)
+        return call
+
+    def result(
+        self,
+        value: Any,
+        key: str | None = None,
+        name: str | None = None,
+        *,
+        status: CallStatus = "unknown",
+        step: bool = True,
+    ) -> None:
+        """Give the result to the call that it belongs to, and add a step that shows it."""
+        call = take(self._waiting, key, name)
+        if call is None:
+            self.notes.append(stray(key, name))
+        else:
+            force_setattr(call, "result", value)
+            if status != "unknown":
+                force_setattr(call, "status", status)
+        if step:
+            self.message("tool", shown(value, f"the result of {name or key or 'a call'}"))
+
+    def trajectory(
+        self,
+        *,
+        final: str | None | msgspec.UnsetType = msgspec.UNSET,
+        id: str | None = None,  # noqa: A002 the field's word for it
+        notes: Iterable[str] = (),
+    ) -> Trajectory:
+        """Return what was collected."""
+        return Trajectory(
+            self._steps,
+            final_response=final,
+            id=id,
+            format=self.format,
+            notes=[*self.notes, *notes],
+        )

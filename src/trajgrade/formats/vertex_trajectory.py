@@ -1,0 +1,108 @@
+"""Vertex AI's trajectories. The marks: `tool_name`, and the columns of its evaluation data sets.
+
+    [{"tool_name": "trains", "tool_input": {"to": "Oslo"}}, {"tool_name": "now"}]
+
+Without `tool_input` there are no arguments. A row holds such a list, or any other trace, or either
+as JSON text, beside the answer:
+
+    {"prompt": "Any trains to Oslo?", "response": "Yes, at 09:14.",
+     "predicted_trajectory": [{"tool_name": "trains", "tool_input": {"to": "Oslo"}}]}
+
+A row that has only `reference_trajectory` (and `reference`) is read from there. Where the columns
+hold lists of rows' values, each row is a trajectory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trajgrade import detection
+from trajgrade.errors import MalformedTraceError
+from trajgrade.formats import expect
+from trajgrade.formats.assembly import Assembly
+from trajgrade.formats.content import result_of
+from trajgrade.glimpse import Glimpse
+from trajgrade.trajectory import Trajectory
+
+_SIDES = {
+    "predicted_trajectory": ("response", "output"),
+    "reference_trajectory": ("reference", "response", "output"),
+}
+
+
+class VertexTrajectory:
+    """Vertex AI's trajectories; the module shows their shapes."""
+
+    def recognises(self, seen: Glimpse) -> bool:
+        """Whether each item has a `tool_name`, or the object is a row with a trajectory."""
+        data = seen.data
+        if isinstance(data, dict):
+            return any(side in data for side in _SIDES) or _is_call(data)
+        return isinstance(data, list) and bool(data) and all(map(_is_call, data))
+
+    def read(self, data: Any) -> list[Trajectory]:
+        """Read the calls, the row, or each row of the columns."""
+        if isinstance(data, dict) and not _is_call(data):
+            return [_row(row) for row in _rows(data)]
+        return [_calls(data if isinstance(data, list) else [data])]
+
+
+def _is_call(item: Any) -> bool:
+    return isinstance(item, dict) and "tool_name" in item and "role" not in item
+
+
+def _calls(items: list[Any]) -> Trajectory:
+    assembly = Assembly("vertex_trajectory")
+    for at, item in enumerate(items):
+        raw = expect.record(item, f"call {at}")
+        name = expect.name(raw.get("tool_name"), f"call {at}, tool_name")
+        assembly.message("assistant")
+        assembly.call(name, raw.get("tool_input"))
+        output = raw.get("tool_output")
+        if output is not None:
+            assembly.result(result_of(output, f"call {at}"), None, name, step=False)
+    return assembly.trajectory()
+
+
+def _rows(data: dict[str, Any]) -> list[dict[str, Any]]:
+    side = _side(data)
+    columns = {
+        key: column
+        for key, column in data.items()
+        if isinstance(column, list) and key in {side, "prompt", *_SIDES[side]}
+    }
+    texts = [columns[key] for key in columns if key != side]
+    if not texts or side not in columns:
+        return [data]
+    if len({len(column) for column in columns.values()}) != 1:
+        sizes = ", ".join(f"{key} {len(column)}" for key, column in columns.items())
+        raise MalformedTraceError(f"the columns differ in length: {sizes}")
+    return [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+
+
+def _side(data: dict[str, Any]) -> str:
+    # A row whose prediction is null must not be read from its reference.
+    return next((side for side in _SIDES if side in data), "predicted_trajectory")
+
+
+def _row(row: dict[str, Any]) -> Trajectory:
+    side = _side(row)
+    found = detection.read(row.get(side))
+    if len(found) != 1:
+        raise MalformedTraceError(f"{side}: expected one trajectory, found {len(found)}")
+    inner = found[0]
+    spoken = next((row[key] for key in _SIDES[side] if isinstance(row.get(key), str)), None)
+    return Trajectory(
+        inner.steps,
+        tool_calls=inner.tool_calls,
+        hosted_calls=inner.hosted_calls,
+        final_response=inner.final_response if spoken is None else spoken,
+        id=inner.id,
+        format="vertex_trajectory",
+        notes=inner.notes,
+    )
+
+
+FORMAT = VertexTrajectory()
