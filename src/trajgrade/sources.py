@@ -2,9 +2,9 @@
 
 A place is a file, a glob pattern, a directory (every `.json`, `.jsonl`, `.ndjson`, `.csv`, `.tsv`
 in it, also with `.gz`, at any depth, hidden ones left out), or a list of those. Gzip is seen by its
-first bytes, whatever the name. The kind of a file follows from its suffix, else from its content; a `.json` file
-that holds one JSON text per line is JSON Lines all the same. Text is UTF-8, with or without a
-byte-order mark.
+first bytes, whatever the name. The kind of a file follows from its suffix, else from its content;
+a `.json` file that holds one JSON text per line is JSON Lines all the same. Text is UTF-8, with or
+without a byte-order mark.
 
 Lines are read one at a time in constant memory. One line, or one document, may have `MAX_BYTES`
 after unpacking. A place that holds nothing is an error, never an empty list.
@@ -217,11 +217,15 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 yield number, text
 
 
-def broken_line(path: Path, number: int, line: bytes, why: object) -> DatasetError:
-    """Return the error that says which line is not JSON, and why that may be."""
-    cause = (
-        "" if line.endswith(b"\n") else "; the file ends within this line: was its writer stopped?"
-    )
-    if number == 1 and line.strip() in (b"[", b"{"):
+def broken_line(place: str, line: bytes, why: object) -> DatasetError:
+    """Return the error that says where a line is not JSON, and why that may be.
+
+    Args:
+        place: Where it stands: `eval.jsonl line 17`.
+        line: Its bytes, with the line's end where it has one.
+        why: What the parser said.
+    """
+    cause = "" if line.endswith(b"\n") else "; the file ends in it: was its writer stopped?"
+    if line.strip() in (b"[", b"{"):
         cause = "; the file seems to be one JSON text: name its format json"
-    return DatasetError(f"{path} line {number} is not JSON: {why}{cause}; found {shorten(line)}")
+    return DatasetError(f"{place} is not JSON: {why}{cause}; found {shorten(line)}")

@@ -1,0 +1,200 @@
+"""Rows one after another, from files or from memory, as text or as objects.
+
+JSON Lines is a row a line, CSV a row a record, JSON a text of several shapes (`orientation`). In
+memory, a row is a mapping, a `Trajectory`, an `Example`, or an object that can say what it holds. A
+row that is a list of objects is a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from trajgrade import sources
+from trajgrade.dataset import csvtext
+from trajgrade.dataset.example import Example
+from trajgrade.dataset.orientation import rows_of, split
+from trajgrade.errors import DatasetError
+from trajgrade.jsontext import dumps, loads
+from trajgrade.sources import Source
+from trajgrade.trajectory import Trajectory
+
+Placed = tuple[str, Any]
+
+_PLAIN = (str, int, float, bool, type(None))
+
+
+class Rows:
+    """Rows from one place, each with the words that say where it stands; can be walked again.
+
+    Attributes:
+        table: Whether text in a cell may be a structure.
+        name: What precedes the number of a row that has no id.
+        columns: All names of fields, where the place says so itself.
+    """
+
+    table = False
+    name = ""
+    columns: tuple[str, ...] | None = None
+
+    def __iter__(self) -> Iterator[Placed]:
+        """Yield place and row; a row is JSON text (`bytes`, `Raw`), or parsed."""
+        raise NotImplementedError
+
+    def content(self) -> Iterator[bytes]:
+        """Yield the bytes that the content hash is of."""
+        for _, row in self:
+            yield (row if isinstance(row, bytes) else dumps(row)) + b"\n"
+
+
+class JsonLines(Rows):
+    """A file with one JSON text per line, of which one is in memory at a time."""
+
+    def __init__(self, source: Source) -> None:
+        self.path = source.path
+
+    def __iter__(self) -> Iterator[Placed]:
+        """Yield place and text of each line."""
+        start = f"{self.path} line "
+        for number, line in sources.lines(self.path):
+            yield f"{start}{number}", line
+
+    def content(self) -> Iterator[bytes]:
+        """Yield the file's bytes, unpacked."""
+        yield from (line for _, line in sources.lines(self.path))
+
+
+class Csv(Rows):
+    """A CSV file, of which one record is in memory at a time."""
+
+    table = True
+
+    def __init__(self, source: Source) -> None:
+        self.path = source.path
+        _, header = next(csvtext.records(self.path))
+        self.columns = tuple(header)
+
+    def __iter__(self) -> Iterator[Placed]:
+        """Yield place and named cells of each record."""
+        records = csvtext.records(self.path)
+        next(records)
+        for number, row in records:
+            yield f"{self.path} line {number}", row
+
+
+class Json(Rows):
+    """A file that is one JSON text; its bytes are in memory, its rows are parsed one by one.
+
+    Args:
+        source: The file.
+        keep: Whether to keep the bytes for the next walk.
+    """
+
+    def __init__(self, source: Source, *, keep: bool) -> None:
+        self.path = source.path
+        self._keep = keep
+        self._rows: Sequence[Any] | None = None
+
+    def __iter__(self) -> Iterator[Placed]:
+        """Yield place and text of each row, or the row parsed where the file has columns."""
+        rows = self._rows if self._rows is not None else self._read()
+        if self._keep:
+            self._rows = rows
+        start = f"{self.path} row "
+        for number, row in enumerate(rows):
+            yield f"{start}{number}", row
+
+    def _read(self) -> Sequence[Any]:
+        text = sources.content(self.path)
+        if not text.strip():
+            raise DatasetError(f"{self.path} is empty")
+        try:
+            return split(text)
+        except (ValueError, RecursionError):
+            pass  # columns, one row, or a text that msgspec refuses
+        try:
+            return rows_of(loads(text), str(self.path))
+        except ValueError as broken:
+            if isinstance(broken, DatasetError):
+                raise
+            hint = "; if it is one JSON text per line, name its format jsonl"
+            raise DatasetError(f"{self.path} is not JSON: {broken}{hint}") from None
+
+    def content(self) -> Iterator[bytes]:
+        """Yield the file's bytes, unpacked."""
+        yield sources.content(self.path)
+
+
+class Memory(Rows):
+    """Rows that the program has in memory."""
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self._rows = rows
+
+    def __iter__(self) -> Iterator[Placed]:
+        """Yield place and row."""
+        for number, row in enumerate(self._rows):
+            yield f"row {number}", _spoken(row)
+
+
+class Frame(Rows):
+    """A pandas data frame. An index that has a name is a column."""
+
+    table = True
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame.reset_index() if frame.index.name is not None else frame
+        self.columns = tuple(map(str, self._frame.columns))
+
+    def __iter__(self) -> Iterator[Placed]:
+        """Yield place and named cells of each row."""
+        for number, cells in enumerate(self._frame.itertuples(index=False, name=None)):
+            named = zip(self.columns or (), map(native, cells), strict=True)
+            yield f"data frame row {number}", dict(named)
+
+
+def from_files(found: Sequence[Source]) -> list[Rows]:
+    """Return the rows of each file; of several, the rows without id bear the file's name."""
+    made: list[Rows] = []
+    parts = [source.path.absolute().parts for source in found]
+    shared = _shared(parts) if len(found) > 1 else 0
+    for source, path in zip(found, parts, strict=True):
+        rows: Rows
+        if source.kind == "json":
+            rows = Json(source, keep=len(found) == 1)
+        else:
+            rows = Csv(source) if source.kind == "csv" else JsonLines(source)
+        rows.name = "/".join(path[shared:]) if shared else ""
+        made.append(rows)
+    return made
+
+
+def _shared(paths: Sequence[Sequence[str]]) -> int:
+    """Return how many folders the paths begin with in common."""
+    folders = [path[:-1] for path in paths]
+    steps = zip(*folders, strict=False)
+    return next((n for n, step in enumerate(steps) if len(set(step)) > 1), min(map(len, folders)))
+
+
+def _spoken(row: Any) -> Any:
+    if isinstance(row, (dict, list, Example)):
+        return row
+    if isinstance(row, Trajectory):
+        return {"id": row.id, "outputs": row}
+    if isinstance(row, Mapping):
+        return dict(row)
+    for method in ("to_dict", "model_dump"):
+        if hasattr(type(row), method):
+            return getattr(row, method)()
+    return list(row) if isinstance(row, tuple) else row
+
+
+def native(value: Any) -> Any:
+    """Return a frame's cell as plain objects: arrays as lists, numpy's numbers as Python's."""
+    if isinstance(value, _PLAIN) and type(value).__module__ == "builtins":
+        return value
+    if isinstance(value, dict):
+        return {key: native(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [native(item) for item in value]
+    return native(value.tolist()) if hasattr(value, "tolist") else value
