@@ -2,19 +2,37 @@
 
 Every format is asked. One that recognises the data reads it. Where several do and read equal
 trajectories there is no conflict; otherwise, or where none does, the error names them.
+
+Two short cuts lead to the same end. A text that holds JSON, as one text or one on each line, is
+taken for what it holds. Data that a format's strict type (`wire`) accepts belongs to that format,
+and nobody else is asked.
 """
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from trajgrade.errors import AmbiguousTraceError, MalformedTraceError, TraceError, UnknownTraceError
+import msgspec
+
+from trajgrade import jsontext
+from trajgrade.errors import (
+    AmbiguousTraceError,
+    MalformedTraceError,
+    TraceError,
+    UnknownTraceError,
+    shorten,
+)  # fmt: skip
 from trajgrade.glimpse import Glimpse
 from trajgrade.registry import formats
 
 if TYPE_CHECKING:
     from trajgrade.contracts import Format
     from trajgrade.trajectory import Trajectory
+
+# An object with a key, or a list of objects; prose begins like neither.
+_LIKE_JSON = re.compile(r"""\s*(\{\s*["']|(\[\s*)+\{)""")
 
 
 def read(data: Any, format: str | None = None) -> list[Trajectory]:  # noqa: A002 the field's word
@@ -28,6 +46,12 @@ def read(data: Any, format: str | None = None) -> list[Trajectory]:  # noqa: A00
         UnknownNameError: There is no format of that name.
         TraceError: The data cannot be read.
     """
+    if isinstance(data, str):
+        data = parsed(data)
+    if format is None and type(data) is list:
+        found = _by_wire(data)
+        if found is not None:
+            return [found]
     seen = Glimpse(data)
     if format is not None:
         return _read(format, formats.find(format), seen)
@@ -41,6 +65,55 @@ def read(data: Any, format: str | None = None) -> list[Trajectory]:  # noqa: A00
         ((name, reader),) = claims.items()
         return _read(name, reader, seen)
     return _agreed(claims, seen)
+
+
+def parsed(text: str) -> Any:
+    """Return what a text holds as JSON, one text or one on each line; else the text itself.
+
+    Raises:
+        MalformedTraceError: It begins like the JSON of a trace, and is none.
+    """
+    begin = text.lstrip("\ufeff \t\r\n")[:1]
+    if begin not in ("{", "["):
+        return text
+    try:
+        return jsontext.loads(text)
+    except ValueError as broken:
+        lines = [line for line in text.splitlines() if line.strip()]
+        values = _each(lines) if len(lines) > 1 else None
+        if values is not None:
+            return values
+        if _LIKE_JSON.match(text.lstrip("\ufeff")):
+            raise MalformedTraceError(
+                f"a text that begins like JSON and is none ({broken}): {shorten(text)}"
+            ) from None
+        return text
+
+
+def _each(lines: list[str]) -> list[Any] | None:
+    try:
+        return [jsontext.loads(line) for line in lines]
+    except ValueError:
+        return None
+
+
+def _by_wire(data: list[Any]) -> Trajectory | None:
+    for reader in _wired(len(formats.entries)):
+        try:
+            strict = msgspec.convert(data, reader.wire)
+        except (msgspec.ValidationError, RecursionError):
+            continue
+        found: Trajectory = reader.read_wire(strict)
+        return found
+    return None
+
+
+@lru_cache(maxsize=1)
+def _wired(_registered: int) -> list[Any]:
+    """Return the formats with a strict type, each type once; asked anew when formats are added."""
+    readers = [formats.find(name) for name in formats]
+    types = {repr(reader.wire): reader for reader in readers if hasattr(reader, "wire")}
+    return list(types.values())
 
 
 def claimants(seen: Glimpse) -> dict[str, Format]:

@@ -1,7 +1,7 @@
 """Every error that trajgrade raises on purpose.
 
     TrajgradeError
-    ├── ConfigError (ValueError)          a parameter or a config file is wrong; holds all faults found
+    ├── ConfigError (ValueError)          a parameter or a config file is wrong; holds all faults
     │   └── ParameterError (TypeError)    a parameter that does not exist, or one that is missing
     ├── UnknownNameError (KeyError)       no evaluator, format, sample … of that name
     ├── MissingExtraError (ImportError)   an optional package is needed and absent

@@ -104,7 +104,7 @@ def _as_python(name: str) -> str:
 
 
 def _package(point: Any) -> str:
-    return point.dist.name if point.dist is not None else point.value
+    return str(point.dist.name if point.dist is not None else point.value)
 
 
 def check_parameters(factory: Callable[..., Any], given: Mapping[str, Any], where: str) -> None:
@@ -133,3 +133,4 @@ def check_parameters(factory: Callable[..., Any], given: Mapping[str, Any], wher
 
 evaluators = Registry("evaluator", "evaluators")
 formats = Registry("format", "formats")
+reports = Registry("report format", "report")

@@ -101,7 +101,7 @@ class Trajectory:
         steps: Sequence[Step] | Callable[[], Sequence[Step]] = (),
         *,
         tool_calls: Iterable[ToolCall] | None = None,
-        final_response: str | None | msgspec.UnsetType = msgspec.UNSET,
+        final_response: str | msgspec.UnsetType | None = msgspec.UNSET,
         hosted_calls: Iterable[ToolCall] = (),
         id: str | None = None,  # noqa: A002 the field's word for it
         format: str = "trajgrade",  # noqa: A002 the field's word for it
@@ -141,7 +141,7 @@ class Trajectory:
                 (s.content for s in reversed(self.steps) if s.role == "assistant" and s.content),
                 None,
             )
-        final: str | None = self._final  # type: ignore[assignment]  # UNSET is replaced above
+        final: str | None = self._final
         return final
 
     @classmethod

@@ -7,7 +7,7 @@ one for each turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -227,52 +227,75 @@ class CallComparison(ArgsCompared):
         Raises:
             TraceError: The reference cannot be read, or the numbers of turns differ.
         """
-        if type(reference) is Trajectory and not self.turns:
-            return [self._pairing(ours, reference)]
-        expected: list[Iterable[ToolCall]] | None = None
-        groups = turns_of(reference)
-        if groups is not None:
-            expected = [group.tool_calls for group in groups]
-        theirs = None if groups is not None else Trajectory.from_any(reference)
-        if theirs is not None:
+        groups = None if type(reference) is Trajectory else turns_of(reference)
+        if groups is None:
+            theirs = Trajectory.from_any(reference)
             if not self.turns:
                 return [self._pairing(ours, theirs)]
-            expected = list(cut_at_users(theirs))
-        found = cut_at_users(ours)
-        if expected is None or len(found) != len(expected):
+            expected = cut_at_users(theirs, self._expected)
+        else:
+            expected = [[self._expected(step.tool_calls) for step in g.steps] for g in groups]
+        found = cut_at_users(ours, self._made)
+        if len(found) != len(expected):
             raise TraceError(
-                f"the reference has {len(expected or [])} turns, the trace has {len(found)} user "
+                f"the reference has {len(expected)} turns, the trace has {len(found)} user "
                 "turns; to compare turn by turn the numbers must be equal"
             )
-        return [
-            Pairing(self._selected(got, True), self._selected(want, False), self._compiled)
-            for got, want in zip(found, expected, strict=True)
-        ]
+        return [self._paired(got, want) for got, want in zip(found, expected, strict=True)]
+
+    @property
+    def by_message(self) -> bool:
+        """Whether it matters which calls stand in one message."""
+        return False
 
     def _pairing(self, ours: Trajectory, theirs: Trajectory) -> Pairing:
         """Return the pairing, shared by all evaluators of one row with the same options."""
+        if self.by_message or self._spec.selection != Selection():
+            return self._paired(
+                [self._made(step.tool_calls) for step in ours.steps],
+                [self._expected(step.tool_calls) for step in theirs.steps],
+            )
         memo = ours.pairing_memo
         if memo is not None and memo[0] is theirs and memo[1] == self._spec:
             shared: Pairing = memo[2]
             return shared
-        selection = self._spec.selection
-        got: Iterable[ToolCall] = ours.tool_calls
-        want: Iterable[ToolCall] = theirs.tool_calls
-        if selection.hosted == "count":
-            got, want = _with_hosted(ours), _with_hosted(theirs)
-        if selection.failed == "exclude" or selection.depth != "top":
-            got, want = self._selected(got, True), self._selected(want, False)
-        pairing = Pairing(tuple(got), tuple(want), self._compiled)
+        pairing = Pairing(ours.tool_calls, theirs.tool_calls, self._compiled)
         ours.pairing_memo = (theirs, self._spec, pairing)
         return pairing
 
-    def _selected(self, calls: Iterable[ToolCall], agents: bool) -> tuple[ToolCall, ...]:
-        selection = self._spec.selection
-        if selection.depth != "top":
-            calls = [inner for call in calls for inner in _nested(call, selection.depth)]
-        if agents and selection.failed == "exclude":
-            calls = [call for call in calls if not call.failed]
-        return tuple(calls)
+    def _paired(
+        self, ours: Sequence[Sequence[ToolCall]], theirs: Sequence[Sequence[ToolCall]]
+    ) -> Pairing:
+        """Pair the calls of messages."""
+        return Pairing(
+            [call for message in ours for call in message],
+            [call for message in theirs for call in message],
+            self._compiled,
+            messages=([len(m) for m in ours if m], [len(m) for m in theirs if m]),
+        )
+
+    def _made(self, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+        """Return those of the agent's calls that count."""
+        chosen = self._expected(calls)
+        if self.failed == "exclude":
+            return [call for call in chosen if not call.failed]
+        return chosen
+
+    def _expected(self, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+        """Return those of the reference's calls that count."""
+        if self.hosted == "apart":
+            calls = [call for call in calls if not call.hosted]
+        if self.depth == "top":
+            return calls
+        return [inner for call in calls for inner in _nested(call, self.depth)]
+
+    def override_spots(self) -> list[str]:
+        """Return what the overrides name: tools, and key paths as `tool: path`."""
+        return [
+            spot
+            for tool, comparer in self._compiled.by_tool.items()
+            for spot in (tool, *(f"{tool}: {path}" for path in comparer.paths))
+        ]
 
     def alignment(
         self, *, outputs: Any, reference_outputs: Any, order: Order = "any"
@@ -291,14 +314,6 @@ class CallComparison(ArgsCompared):
             best = self._best(ours, options).metadata["reference_index"]
             reference_outputs = options[best]
         return [align(pairing, order) for pairing in self.pairings(ours, reference_outputs)]
-
-
-def _with_hosted(trajectory: Trajectory) -> list[ToolCall]:
-    """Return all calls in the order of the steps, hosted ones included."""
-    inside = [call for step in trajectory.steps for call in step.tool_calls]
-    return inside if len(inside) > len(trajectory.tool_calls) else [
-        *trajectory.tool_calls, *trajectory.hosted_calls
-    ]  # fmt: skip
 
 
 def _nested(call: ToolCall, depth: Depth) -> list[ToolCall]:

@@ -93,7 +93,6 @@ def with_key(evaluator: EvaluatorLike, key: str) -> EvaluatorLike:
     Raises:
         ConfigError: Its key cannot be changed from outside.
     """
-    if is_dataclass(evaluator) and not isinstance(evaluator, type):
-        if any(field.name == "key" for field in fields(evaluator)):
-            return replace(evaluator, key=key)  # type: ignore[return-value]  # the same class
+    if is_dataclass(evaluator) and any(field.name == "key" for field in fields(evaluator)):
+        return replace(evaluator, key=key)
     raise ConfigError(f"{type(evaluator).__name__} has no parameter `key` to rename it by")

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from trajgrade.errors import MalformedTraceError, TraceError
@@ -40,29 +40,38 @@ def turns_of(reference: Any) -> list[Trajectory] | None:
     return [Trajectory.from_any(group) for group in groups]
 
 
-def cut_at_users(trajectory: Trajectory) -> list[list[ToolCall]]:
-    """Return the calls that follow each user turn; user messages in a row are one turn.
+def cut_at_users(
+    trajectory: Trajectory, pick: Callable[[Sequence[ToolCall]], Sequence[ToolCall]]
+) -> list[list[Sequence[ToolCall]]]:
+    """Return the messages with calls that follow each user turn, each as the calls that count.
+
+    User messages in a row are one turn.
+
+    Args:
+        trajectory: The trace.
+        pick: Returns those of one message's calls that count.
 
     Raises:
         TraceError: There is no user turn, or a call comes before the first.
     """
-    groups: list[list[ToolCall]] = []
+    turns: list[list[Sequence[ToolCall]]] = []
     speaking = False
     for step in trajectory.steps:
         if step.role == "user":
             if not speaking:
-                groups.append([])
+                turns.append([])
             speaking = True
             continue
         speaking = False
-        if not step.tool_calls:
+        calls = pick(step.tool_calls)
+        if not calls:
             continue
-        if not groups:
+        if not turns:
             raise TraceError(
                 "a call comes before the first user turn, so that the trace cannot be compared "
                 "turn by turn"
             )
-        groups[-1] += [call for call in step.tool_calls if not call.hosted]
-    if not groups:
+        turns[-1].append(calls)
+    if not turns:
         raise TraceError("the trace has no user turn, so it cannot be compared turn by turn")
-    return groups
+    return turns

@@ -65,7 +65,7 @@ class TrajectoryAlignment(CallComparison):
         pairs = sum(len(one.matched) for one in found)
         agreeing = sum(pair.similarity == 1.0 for one in found for pair in one.matched)
         calls = sum(len(p.ours) for p in pairings), sum(len(p.theirs) for p in pairings)
-        text = f"{agreeing} calls agree and {pairs - agreeing} partly, of {calls[0]} against {calls[1]}"
+        text = f"{agreeing} agree and {pairs - agreeing} partly, of {calls[0]} calls against {calls[1]}"
         for at, (one, pairing) in enumerate(zip(found, pairings, strict=True)):
             if self.order == "in_order" and not pairing.strict:
                 return f"{text}; {turn_of(pairings, at)}{first_unequal(pairing)}"

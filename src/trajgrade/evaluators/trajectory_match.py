@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from itertools import accumulate
+from typing import Any, Literal
 
 from trajgrade.errors import ConfigError
 from trajgrade.evaluators.comparison import CallComparison
@@ -29,7 +30,6 @@ from trajgrade.evaluators.wording import (
 from trajgrade.matching.arguments import ArgsMode, Override
 from trajgrade.matching.messages import embedded_in_order, equal_in_order, messages_agree
 from trajgrade.matching.pairing import Pairing
-from trajgrade.trajectory import ToolCall, Trajectory
 
 Mode = Literal["strict", "unordered", "subset", "superset", "in_order", "exact", "any_order"]
 Granularity = Literal["call", "message"]
@@ -64,6 +64,12 @@ REASONS: Mapping[str, Callable[[Pairing], str]] = {
 }
 
 
+def _messages(sizes: Sequence[int]) -> list[range]:
+    """Return the positions of the calls of each message, given how many each has."""
+    ends = list(accumulate(sizes))
+    return [range(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+
+
 @dataclass(frozen=True)
 class TrajectoryMatchEvaluator(CallComparison):
     """1 if the agent's calls match the reference's in the given mode, else 0.
@@ -75,7 +81,8 @@ class TrajectoryMatchEvaluator(CallComparison):
         tool_args_match_overrides: The same, by tool.
         key: The metric's name.
         granularity: Of the ordered modes: `message` compares the calls message by message.
-        parallel: Of the ordered modes: `unordered` lets the calls of one message stand in any order.
+        parallel: Of the ordered modes: `unordered` lets the calls of one message come in any
+            order.
 
     Source: the modes are those of LangChain's agentevals (strict, unordered, subset, superset) and
     of Vertex AI's trajectory metrics (exact, in order, any order).
@@ -97,7 +104,7 @@ class TrajectoryMatchEvaluator(CallComparison):
         check_choice("mode", self.mode, Mode)
         check_choice("granularity", self.granularity, Granularity)
         check_choice("parallel", self.parallel, Parallel)
-        if self._by_message and self._mode not in ("strict", "in_order"):
+        if self.by_message and self._mode not in ("strict", "in_order"):
             raise ConfigError(
                 f"granularity and parallel concern order; mode {self.mode!r} has none"
             )
@@ -108,11 +115,23 @@ class TrajectoryMatchEvaluator(CallComparison):
         return ALIASES.get(self.mode, self.mode)
 
     @property
-    def _by_message(self) -> bool:
+    def by_message(self) -> bool:
+        """Whether it matters which calls stand in one message."""
         return self.granularity == "message" or self.parallel == "unordered"
 
     def _passes(self, pairing: Pairing) -> bool:
-        return PASSES[self._mode](pairing)
+        if not self.by_message or pairing.messages is None:
+            return PASSES[self._mode](pairing)
+        sizes, wanted = pairing.messages
+        ours, theirs = _messages(sizes), _messages(wanted)
+        in_order, reorder = self._mode == "in_order", self.parallel == "unordered"
+
+        def agree(call: int, reference: int) -> bool:
+            return pairing.agree(pairing.ours[call], pairing.theirs[reference])
+
+        if self.granularity == "message":
+            return messages_agree(ours, theirs, agree, reorder=reorder, extras=in_order)
+        return (embedded_in_order if in_order else equal_in_order)(ours, theirs, agree)
 
     def measure(self, pairings: Sequence[Pairing]) -> float:
         """Return 1.0 if every pairing passes, else 0.0."""
@@ -147,7 +166,7 @@ class TrajectoryMatchEvaluator(CallComparison):
             return f"{self.mode} match: {counts}{note}"
         at = next(index for index, p in enumerate(pairings) if not self._passes(p))
         why = REASONS[self._mode](pairings[at])
-        if self._by_message:
+        if self.by_message:
             why += " (compared by message)"
         return f"no {self.mode} match, {counts}: {turn_of(pairings, at)}{why}"
 
@@ -170,7 +189,7 @@ class TrajectoryInOrderMatch(TrajectoryMatchEvaluator):
 
 @dataclass(frozen=True)
 class TrajectoryAnyOrderMatch(TrajectoryMatchEvaluator):
-    """1 if the agent made all of the reference's calls, in any order, extras allowed (Vertex AI)."""
+    """1 if the agent made all of the reference's calls, in any order, extras allowed (Vertex)."""
 
     mode: Mode = field(default="any_order", init=False)
     key: str = "trajectory_any_order_match"

@@ -20,7 +20,7 @@ def show(call: ToolCall) -> str:
         return f"{shorten(call.name)[1:-1]}(?)"
     if isinstance(args, dict):
         inner = ", ".join(f"{name}={shorten(value, 40)}" for name, value in list(args.items())[:6])
-        inner += ", …" if len(args) > 6 else ""  # noqa: PLR2004 enough to recognise a call by
+        inner += ", …" if len(args) > 6 else ""
     else:
         inner = shorten(args)
     return f"{shorten(call.name)[1:-1]}({inner})"

@@ -116,7 +116,7 @@ def _earliest(column_of: list[int], tight: ndarray[Any, Any]) -> None:
 def _move(
     row: int, column: int, options: list[list[int]], column_of: list[int], row_of: dict[int, int]
 ) -> bool:
-    """Give `column` to `row`, if the rows after it can be rearranged; the column it leaves is free."""
+    """Give `column` to `row`, if the rows after it can be rearranged around it."""
     free = column_of[row]
     came_from: dict[int, int] = {}
     queue = [row_of[column]]

@@ -29,6 +29,7 @@ class Pairing:
         rule: How arguments are compared.
         unknown_agrees: Whether a call whose arguments were not recorded agrees with every call of
             its tool. It agrees under `ignore` in any case.
+        messages: How many calls each message has, in P and in R; None where that does not matter.
     """
 
     def __init__(
@@ -38,11 +39,13 @@ class Pairing:
         rule: CompiledRule,
         *,
         unknown_agrees: bool = False,
+        messages: tuple[Sequence[int], Sequence[int]] | None = None,
     ) -> None:
         self.ours = ours
         self.theirs = theirs
         self.rule = rule
         self.unknown_agrees = unknown_agrees
+        self.messages = messages
 
     def agree(self, call: ToolCall, reference: ToolCall) -> bool:
         """Whether `call ~ reference`."""
@@ -74,7 +77,9 @@ class Pairing:
         Every score rises with the pairs that agree, so where both pairings give one score, the
         arguments that were not recorded do not matter.
         """
-        return Pairing(self.ours, self.theirs, self.rule, unknown_agrees=True)
+        return Pairing(
+            self.ours, self.theirs, self.rule, unknown_agrees=True, messages=self.messages
+        )
 
     @cached_property
     def first_unequal(self) -> int | None:

@@ -32,7 +32,8 @@ def parse(path: str) -> tuple[Segment, ...]:
         key, index = found.groups()
         segments.append(re.sub(r"\\(.)", r"\1", key) if key is not None else int(index))
         position = found.end()
-    if not segments or position < len(path) or path.endswith(".") and not path.endswith("\\."):
+    ends_in_dot = path.endswith(".") and not path.endswith("\\.")
+    if not segments or position < len(path) or ends_in_dot:
         raise ConfigError(rf"{path!r} is no path: write a.b[0].c, and \. for a dot inside a key")
     return tuple(segments)
 
@@ -57,7 +58,7 @@ def without(value: Any, path: Sequence[Segment]) -> Any:
     if lookup(value, path) is MISSING:
         return value
     head, *rest = path
-    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy: Any = dict(value) if isinstance(value, dict) else list(value)
     if rest:
         copy[head] = without(value[head], rest)
     elif isinstance(copy, dict):

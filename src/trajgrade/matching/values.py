@@ -57,7 +57,7 @@ def canonical(value: Any) -> Hashable:
     if isinstance(value, str):
         return value
     if value is None or value is MISSING:
-        return value  # type: ignore[no-any-return]  # both are hashable
+        return value
     if isinstance(value, bool):
         return _TRUE if value else _FALSE
     if isinstance(value, _NUMBERS):

@@ -1,0 +1,127 @@
+"""A plain function as an evaluator, and what evaluators may return.
+
+A function with any of the parameter names `outputs`, `reference_outputs`, `inputs`, `response`,
+`reference`, `context` is an evaluator. It returns a number, a flag, a dict with `score`, an
+`EvaluationResult`, a list of those, or None where there is nothing to score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+from trajgrade.contracts import Reads
+from trajgrade.errors import ConfigError, shorten
+from trajgrade.evaluators.evaluator import takes
+from trajgrade.matching.values import is_number
+from trajgrade.result import EvaluationResult, not_evaluated
+
+NAMES = frozenset({"outputs", "reference_outputs", "inputs", "response", "reference", "context"})
+
+
+class FunctionEvaluator:
+    """A plain function as an evaluator.
+
+    Args:
+        function: The function.
+        key: The metric's name; that of the function by default.
+
+    Raises:
+        ConfigError: The function takes none of the names that an evaluator is given.
+    """
+
+    reads: ClassVar[Reads] = "raw"
+
+    def __init__(self, function: Callable[..., Any], key: str | None = None) -> None:
+        names = takes(function)
+        self.key: str = key or getattr(_inner(function), "__name__", type(function).__name__)
+        self._wanted = NAMES if "**" in names else names & NAMES
+        if not self._wanted:
+            raise ConfigError(
+                f"evaluator {self.key}: a function needs at least one of the parameters "
+                f"{', '.join(sorted(NAMES))}; it has {', '.join(sorted(names)) or 'none'}"
+            )
+        self._function = function
+
+    def evaluate(self, **example: Any) -> list[EvaluationResult]:
+        """Call the function with what it asks for."""
+        wanted = {name: example.get(name) for name in self._wanted}
+        return results_of(self._function(**wanted), self.key)
+
+
+def _inner(function: Any) -> Any:
+    return function.func if isinstance(function, partial) else function
+
+
+def results_of(returned: Any, key: str) -> list[EvaluationResult]:
+    """Return the results that an evaluator's return value means.
+
+    Raises:
+        TypeError: It means none; the message names its type.
+        ValueError: A score is NaN or infinite.
+    """
+    if isinstance(returned, EvaluationResult):
+        return [_checked(returned)]
+    if isinstance(returned, list):
+        if not returned:
+            return [not_evaluated(key, "undefined", "the evaluator returned an empty list")]
+        return [result for item in returned for result in results_of(item, key)]
+    return [_checked(_result_of(returned, key))]
+
+
+def _result_of(returned: Any, key: str) -> EvaluationResult:
+    if returned is None:
+        return not_evaluated(key, "undefined", "the evaluator returned None")
+    if isinstance(returned, bool):
+        return EvaluationResult(key, float(returned), returned)
+    if is_number(returned) or _is_scalar(returned):
+        return EvaluationResult(key, float(returned), returned)
+    if isinstance(returned, Mapping):
+        return _from_mapping(returned, key)
+    if hasattr(returned, "key") and hasattr(returned, "score"):
+        return _from_mapping({name: getattr(returned, name, None) for name in _FIELDS}, key)
+    raise TypeError(
+        f"evaluator {key} returned {type(returned).__name__} {shorten(returned)}; it must return a "
+        "number, a flag, a dict with 'score', an EvaluationResult, a list of those, or None"
+    )
+
+
+_FIELDS = ("key", "score", "value", "comment", "metadata")
+
+
+def _is_scalar(returned: Any) -> bool:
+    """Whether it is a number of another library, such as numpy's."""
+    return getattr(returned, "shape", None) == () and hasattr(returned, "__float__")
+
+
+def _from_mapping(returned: Mapping[str, Any], key: str) -> EvaluationResult:
+    if "score" not in returned and "value" not in returned:
+        raise TypeError(
+            f"evaluator {key} returned a dict without 'score'; it has {shorten(list(returned))}"
+        )
+    name = returned.get("key") or key
+    comment = returned.get("comment") or returned.get("explanation") or ""
+    metadata = dict(returned.get("metadata") or {})
+    score, value = returned.get("score"), returned.get("value")
+    if score is None and isinstance(value, bool):
+        score = value
+    if score is None:
+        return not_evaluated(name, "undefined", comment or "the evaluator gave no score", metadata)
+    if isinstance(score, bool) and value is None:
+        value = score
+    if not isinstance(score, bool) and not is_number(score) and not _is_scalar(score):
+        raise TypeError(f"evaluator {key} returned the score {shorten(score)}, which is no number")
+    return EvaluationResult(name, float(score), value, str(comment), metadata)
+
+
+def _checked(result: EvaluationResult) -> EvaluationResult:
+    if result.score is None:
+        if result.error is None:
+            message = result.comment or "the evaluator gave no score"
+            return not_evaluated(result.key, "undefined", message, result.metadata)
+        return result
+    if not math.isfinite(result.score):
+        raise ValueError(f"evaluator {result.key} returned the score {result.score}")
+    return result

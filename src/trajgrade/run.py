@@ -1,0 +1,215 @@
+"""Run: what came of grading a dataset: every row's results, and what they come to.
+
+Rows are kept on disk while the run grows and read back one at a time; of each row only ids and
+scores stay in memory, and of the traces nothing.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from trajgrade.errors import MissingExtraError
+from trajgrade.jsontext import dumps, read_back
+from trajgrade.registry import reports
+from trajgrade.result import EvaluationResult
+from trajgrade.summary import Summary
+from trajgrade.thresholds import Outcome
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_IN_MEMORY = 4 * 2**20
+
+
+class Row(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The results of one row of the dataset.
+
+    Attributes:
+        id: The example.
+        results: One result for each metric, by key.
+        trial: Which repeat of the example it is, None where there is one only.
+        row: Its place in the dataset, from 0.
+        source: Where it stands, for messages.
+        notes: What was unusual in the row's text.
+    """
+
+    id: str
+    results: dict[str, EvaluationResult]
+    trial: int | None = None
+    row: int = 0
+    source: str = ""
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain objects."""
+        found: dict[str, Any] = {"id": self.id, "row": self.row}
+        if self.trial is not None:
+            found["trial"] = self.trial
+        if self.source:
+            found["source"] = self.source
+        if self.notes:
+            found["notes"] = list(self.notes)
+        return {**found, "results": {key: r.to_dict() for key, r in self.results.items()}}
+
+
+class Rows(Sequence[Row]):
+    """The rows of a run, read back from disk when they are asked for."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 lives as long as the run
+        self._ends = array("Q", [0])
+        self.amended: dict[int, dict[str, dict[str, Any]]] = {}
+
+    def append(self, row: Row) -> None:
+        """Keep one more row."""
+        text = dumps(row)
+        self._file.seek(self._ends[-1])
+        self._file.write(text)
+        self._ends.append(self._ends[-1] + len(text))
+
+    def amend(self, row: int, key: str, metadata: Mapping[str, Any]) -> None:
+        """Add metadata, known only later, to one result of one row."""
+        self.amended.setdefault(row, {}).setdefault(key, {}).update(metadata)
+
+    def _read(self, index: int) -> Row:
+        self._file.seek(self._ends[index])
+        text = self._file.read(self._ends[index + 1] - self._ends[index])
+        row = msgspec.convert(read_back(text), Row)
+        for key, metadata in self.amended.get(index, {}).items():
+            result = row.results[key]
+            row.results[key] = msgspec.structs.replace(
+                result, metadata={**result.metadata, **metadata}
+            )
+        return row
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one row, or a list of them for a slice."""
+        if isinstance(index, slice):
+            return [self._read(place) for place in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        return self._read(place)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._ends) - 1
+
+    def __iter__(self) -> Iterator[Row]:
+        """Read the rows in the dataset's order."""
+        return map(self._read, range(len(self)))
+
+
+class Worst(msgspec.Struct, frozen=True):
+    """A row that a metric scored low, or could not score."""
+
+    metric: str
+    row: int
+    score: float | None
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of grading a dataset.
+
+    Attributes:
+        rows: Every row with its results, read from disk when asked for.
+        summary: What the results come to, by metric.
+        dataset: The dataset's name.
+        evaluators: Each metric's evaluator, as it was built.
+        outcomes: Whether the thresholds are met.
+        warnings: What should be looked at, one sentence each.
+        worst: The lowest rows of each metric, and those that could not be scored.
+        fail_on_error: Whether any row in error fails the run.
+        interrupted: Whether it was stopped before its end.
+        started_at: When it began.
+        seconds: How long it took.
+    """
+
+    rows: Rows
+    summary: Summary
+    dataset: str
+    evaluators: dict[str, str]
+    outcomes: tuple[Outcome, ...] = ()
+    warnings: tuple[str, ...] = ()
+    worst: tuple[Worst, ...] = ()
+    fail_on_error: bool = False
+    interrupted: bool = False
+    started_at: datetime
+    seconds: float
+
+    @property
+    def n_examples(self) -> int:
+        """The number of examples; trials of one are counted once."""
+        return next((m.groups.count for m in self.summary.values()), 0)
+
+    @property
+    def exit_code(self) -> int:
+        """0: fine; 1: a threshold fails, or a row is in error where that should fail; 3: undecided.
+
+        Without thresholds, 3 also says that some metric scored no row. 130: interrupted.
+        """
+        if self.interrupted:
+            return 130
+        verdicts = {outcome.verdict for outcome in self.outcomes}
+        if "failed" in verdicts:
+            return 1
+        if self.fail_on_error and any(m.n_error for m in self.summary.values()):
+            return 1
+        nothing = not self.outcomes and any(not m.n_scored for m in self.summary.values())
+        return 3 if "undecided" in verdicts or nothing else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the run without its rows, as plain objects."""
+        from trajgrade import __version__
+
+        return {
+            "trajgrade": __version__,
+            "dataset": self.dataset,
+            "started_at": self.started_at.isoformat(),
+            "seconds": round(self.seconds, 3),
+            "interrupted": self.interrupted,
+            "n_rows": len(self.rows),
+            "n_examples": self.n_examples,
+            "evaluators": self.evaluators,
+            "metrics": self.summary.to_dict(),
+            "thresholds": [msgspec.to_builtins(outcome) for outcome in self.outcomes],
+            "warnings": list(self.warnings),
+            "exit_code": self.exit_code,
+        }
+
+    def to_pandas(self) -> DataFrame:
+        """Return one line for each row: `id`, `trial`, `<metric>/score`, `<metric>/explanation`.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("Run.to_pandas()", "pandas", "pandas") from None
+        return pd.DataFrame([flat(row) for row in self.rows])
+
+    def save(self, path: str | Path) -> None:
+        """Write the run to a file; the suffix names the format: .json, .jsonl, .csv, .md.
+
+        Raises:
+            UnknownNameError: There is no format of that suffix.
+        """
+        reports.find(Path(path).suffix.lower())(self, Path(path))
+
+
+def flat(row: Row) -> dict[str, Any]:
+    """Return one row as columns, with Vertex's names: `<metric>/score`, `<metric>/explanation`."""
+    columns: dict[str, Any] = {"id": row.id}
+    if row.trial is not None:
+        columns["trial"] = row.trial
+    for key, result in row.results.items():
+        columns[f"{key}/score"] = result.score
+        columns[f"{key}/explanation"] = result.comment
+        columns[f"{key}/error"] = result.error.kind if result.error else None
+    return columns

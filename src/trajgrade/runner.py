@@ -1,0 +1,467 @@
+"""Runner: examples × evaluators → Run. The one place that catches.
+
+What an evaluator raises becomes that row's error, with type, message and traceback, and touches
+no other row and no other evaluator. Outputs are read into a trajectory once for all evaluators
+that want one.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+import msgspec
+
+from trajgrade.contracts import EvaluatorLike
+from trajgrade.dataset import Dataset, Example, Needs, Role
+from trajgrade.errors import ConfigError, TooLargeError, TraceError
+from trajgrade.evaluators.function import FunctionEvaluator, results_of
+from trajgrade.evaluators.naming import evaluator_from, with_key
+from trajgrade.result import EvaluationResult, ResultError
+from trajgrade.run import Row, Rows, Run, Worst
+from trajgrade.summary import Column, Groups, MetricSummary, Summary
+from trajgrade.thresholds import judge, parse_thresholds
+from trajgrade.trajectory import Trajectory
+
+Explain = Literal["all", "worst", "none"]
+Progress = Callable[[int], None]
+
+WORST_ROWS = 5
+ALIGNED_UP_TO = 200
+_TRAJECTORY: frozenset[Role] = frozenset({"outputs", "reference_outputs"})
+
+
+class InterruptedRunError(KeyboardInterrupt):
+    """The run was interrupted; `run` holds what was done until then."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(f"interrupted after {len(run.rows)} rows")
+        self.run = run
+
+
+class Selected(msgspec.Struct, frozen=True):
+    """Which rows of the dataset are graded.
+
+    Attributes:
+        ids: The examples, all where empty.
+        matching: A part of the example's id, or a glob over it.
+        limit: How many rows at most.
+    """
+
+    ids: frozenset[str] = frozenset()
+    matching: str | None = None
+    limit: int | None = None
+
+    def of(self, examples: Iterable[Example]) -> Iterable[Example]:
+        """Yield the examples that are selected."""
+        taken = 0
+        for example in examples:
+            if self.limit is not None and taken >= self.limit:
+                return
+            if self.ids and example.id not in self.ids:
+                continue
+            if self.matching is not None and not _matches(example.id, self.matching):
+                continue
+            taken += 1
+            yield example
+
+
+def _matches(name: str, pattern: str) -> bool:
+    name, pattern = name.casefold(), pattern.casefold()
+    return fnmatchcase(name, pattern) if set("*?[") & set(pattern) else pattern in name
+
+
+def evaluate(
+    dataset: Any,
+    evaluators: Sequence[Any],
+    *,
+    fields: Mapping[Role, str] | None = None,
+    passes: Mapping[str, float] | None = None,
+    thresholds: Mapping[str, Any] | None = None,
+    select: Selected | None = None,
+    explain: Explain = "worst",
+    fail_on_error: bool = False,
+    on_progress: Progress | None = None,
+) -> Run:
+    """Grade every row of a dataset with every evaluator.
+
+    Args:
+        dataset: A `Dataset`, or whatever `Dataset.load` takes: a path, a pattern, a frame, rows.
+        evaluators: Evaluators, functions, names, or any spelling of the config file.
+        fields: Which field of a row plays which role, where the names do not say it.
+        passes: The least score that is a success, by metric, for pass@k and pass^k.
+        thresholds: What must hold, by `metric` or `metric/stat`: `0.8`, `">= 0.8"`, `"<= 2"`.
+        select: Which rows are graded.
+        explain: For which rows that do not score 1 the alignment of the calls is kept: `all`, the
+            `worst` of each metric, or `none`.
+        fail_on_error: Whether any row in error makes the exit code 1.
+        on_progress: Called with the number of rows done; what it raises is only warned of.
+
+    Raises:
+        ConfigError: The evaluators or thresholds are wrong, or two have one key.
+        DatasetError: The dataset cannot be read, or has no rows.
+        InterruptedRunError: The run was interrupted (a `KeyboardInterrupt`).
+    """
+    built = name_apart(
+        [as_evaluator(spec, f"evaluators[{n}]") for n, spec in enumerate(evaluators)]
+    )
+    bounds = parse_thresholds(thresholds or {})
+    rows = Dataset.load(dataset, fields=fields)
+    grading = Grading(rows, built, explain, dict(passes or {}))
+    interrupted = False
+    try:
+        chosen = (select or Selected()).of(rows.examples(grading.needs))
+        for done, example in enumerate(chosen, start=1):
+            grading.grade(example)
+            if on_progress is not None:
+                on_progress = _told(on_progress, done)
+    except KeyboardInterrupt:
+        interrupted = True
+    summary = grading.summary()
+    parse_thresholds(thresholds or {}, summary if len(grading.rows) else None)
+    run = Run(
+        rows=grading.rows,
+        summary=summary,
+        dataset=rows.name,
+        evaluators={e.key: repr(e) for e in built},
+        outcomes=tuple(judge(t, summary[t.metric]) for t in bounds if t.metric in summary),
+        warnings=grading.warnings(),
+        worst=grading.worst(),
+        fail_on_error=fail_on_error,
+        interrupted=interrupted,
+        started_at=grading.started_at,
+        seconds=time.monotonic() - grading.began,
+    )
+    if interrupted:
+        raise InterruptedRunError(run)
+    return run
+
+
+def _told(on_progress: Progress, done: int) -> Progress | None:
+    try:
+        on_progress(done)
+    except Exception as broken:
+        warnings.warn(f"on_progress raised {broken!r}; it is not called again", stacklevel=3)
+        return None
+    return on_progress
+
+
+def as_evaluator(spec: Any, where: str = "evaluator") -> EvaluatorLike:
+    """Return the evaluator that a spelling, a function or an evaluator stands for.
+
+    Raises:
+        ConfigError: It stands for none.
+        UnknownNameError: There is no evaluator of that name.
+    """
+    if isinstance(spec, (str, Mapping)):
+        return evaluator_from(spec, where)
+    if isinstance(spec, type):
+        raise ConfigError(f"{where}: {spec.__name__} is a class; give an instance of it")
+    if hasattr(spec, "evaluate") and isinstance(getattr(spec, "key", None), str):
+        return spec  # type: ignore[no-any-return]  # it has what the protocol asks for
+    if callable(spec):
+        return FunctionEvaluator(spec)  # type: ignore[return-value]  # results_of reads its list
+    raise ConfigError(f"{where}: {spec!r} is no evaluator: it needs `key` and `evaluate`")
+
+
+def name_apart(evaluators: Sequence[EvaluatorLike]) -> list[EvaluatorLike]:
+    """Return the evaluators with keys that differ.
+
+    Raises:
+        ConfigError: Two have one key; the message says how to name them apart.
+    """
+    keys = [evaluator.key for evaluator in evaluators]
+    apart = [
+        with_key(evaluator, evaluator.distinct_key)
+        if keys.count(evaluator.key) > 1 and hasattr(evaluator, "distinct_key")
+        else evaluator
+        for evaluator in evaluators
+    ]
+    keys = [evaluator.key for evaluator in apart]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice:
+        raise ConfigError(
+            *(
+                f"{keys.count(key)} evaluators have the key {key!r}; name them apart: `key:` in a "
+                f"config, key= in Python, -e NAME={key}:… on the command"
+                for key in twice
+            )
+        )
+    return apart
+
+
+class Grading:
+    """A run that grows row by row."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        evaluators: Sequence[EvaluatorLike],
+        explain: Explain,
+        passes: dict[str, float],
+    ) -> None:
+        self.rows = Rows()
+        self.started_at = datetime.now(UTC)
+        self.began = time.monotonic()
+        self._dataset = dataset
+        self._explain = explain
+        self._passes = passes
+        self._evaluators = evaluators
+        self._groups = Groups()
+        self._columns: dict[str, Column] = {}
+        self._broken: dict[str, list[int]] = {}
+        self._worst: dict[str, list[tuple[float, int]]] = {}
+        self._unscored: dict[str, list[int]] = {}
+        self._seen: dict[str, set[str]] = {}
+        self._absent: dict[str, dict[int, list[str]]] = {}
+        self._reads = [(e, getattr(e, "reads", "raw")) for e in evaluators]
+        self.needs = _needs(evaluators)
+
+    def grade(self, example: Example) -> None:
+        """Grade one row with every evaluator."""
+        row = len(self.rows)
+        view = View(example)
+        results: dict[str, EvaluationResult] = {}
+        for evaluator, reads in self._reads:
+            for result in _caught(evaluator, view.of(reads)):
+                results[result.key] = result
+                self._note(evaluator, row, result, view)
+        self._groups.add(example.id)
+        self.rows.append(
+            Row(example.id, results, example.trial, example.row, example.source, example.notes)
+        )
+
+    def _note(
+        self, evaluator: EvaluatorLike, row: int, result: EvaluationResult, view: View
+    ) -> None:
+        key = result.key
+        column = self._columns.get(key)
+        if column is None:
+            column = self._columns[key] = Column(
+                key, getattr(evaluator, "range", None), getattr(evaluator, "direction", None)
+            )
+        if len(column) < row:
+            column.miss("undefined", row - len(column))
+        column.add(result)
+        if "overrides" in result.metadata:
+            met = result.metadata["overrides"]
+            self._seen.setdefault(key, set()).update(met["seen"])
+            if met["absent"]:
+                self._absent.setdefault(key, {})[row] = met["absent"]
+        if result.score is None:
+            unscored = self._unscored.setdefault(key, [])
+            if len(unscored) < WORST_ROWS:
+                unscored.append(row)
+        elif column.direction is not None:
+            self._rank(evaluator, row, result, view, column)
+
+    def _rank(
+        self,
+        evaluator: EvaluatorLike,
+        row: int,
+        result: EvaluationResult,
+        view: View,
+        column: Column,
+    ) -> None:
+        """Keep the row if it is among the lowest, with the alignment of its calls."""
+        best = column.bounds[1] if column.bounds else None
+        score = result.score if result.score is not None else 0.0
+        if best is not None and score >= best:
+            return
+        lowest = self._worst.setdefault(result.key, [])
+        badness = (-score if column.direction == "higher" else score, -row)
+        enters = len(lowest) < WORST_ROWS or badness > lowest[0]
+        if enters:
+            heapq.heappush(lowest, badness)
+            if len(lowest) > WORST_ROWS:
+                _, left = heapq.heappop(lowest)
+                if self._explain == "worst":
+                    self.rows.amended.get(-left, {}).pop(result.key, None)
+        if self._explain == "all" or (enters and self._explain == "worst"):
+            found = _aligned(evaluator, view, bounded=not enters)
+            if found is not None:
+                self.rows.amend(row, result.key, {"alignment": found})
+
+    def summary(self) -> Summary:
+        """Return what the rows come to."""
+        rows = len(self.rows)
+        for evaluator in self._evaluators:
+            if not self._columns:
+                self._columns[evaluator.key] = Column(evaluator.key)
+        for key, column in self._columns.items():
+            if len(column) < rows:
+                column.miss("undefined", rows - len(column))
+            unmet = set(self._spots(key)) - self._seen.get(key, set())
+            for row, absent in self._absent.get(key, {}).items():
+                if unmet & set(absent):
+                    column.vacuous.add(row)
+                    self.rows.amend(row, key, {"vacuous": True})
+        return Summary(
+            MetricSummary(column, self._groups, self._passes.get(key))
+            for key, column in self._columns.items()
+        )
+
+    def _spots(self, key: str) -> list[str]:
+        """Return what the overrides of an evaluator name: tools, and paths into their arguments."""
+        for evaluator in self._evaluators:
+            if evaluator.key == key and hasattr(evaluator, "override_spots"):
+                spots: list[str] = evaluator.override_spots()
+                return spots
+        return []
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what should be looked at."""
+        missing = self._dataset.missing_columns(_needs(self._evaluators, raw=False))
+        found = missing.splitlines() if missing else []
+        for key in self._columns:
+            unmet = sorted(set(self._spots(key)) - self._seen.get(key, set()))
+            if unmet and len(self.rows):
+                found.append(
+                    f"{key}: no call of the run has what tool_args_match_overrides names: "
+                    f"{', '.join(unmet)}. Rows that it decided count as vacuous"
+                )
+        return tuple(found)
+
+    def worst(self) -> tuple[Worst, ...]:
+        """Return the lowest rows of each metric, the lowest first, then those without a score."""
+        found: list[Worst] = []
+        for key, column in self._columns.items():
+            ranked = sorted(self._worst.get(key, []), reverse=True)
+            found += [Worst(key, -row, column.scores[-row]) for _, row in ranked]
+            found += [Worst(key, row, None) for row in self._unscored.get(key, [])]
+        return tuple(found)
+
+
+class View:
+    """One example as each kind of evaluator reads it, traces read once."""
+
+    def __init__(self, example: Example) -> None:
+        self.example = example
+        self._given: dict[str, dict[str, Any]] = {}
+
+    def of(self, reads: str) -> dict[str, Any]:
+        """Return the arguments for evaluators that read that."""
+        given = self._given.get(reads)
+        if given is None:
+            given = self._given[reads] = getattr(self, f"_{reads}")()
+        return given
+
+    def _trajectory(self) -> dict[str, Any]:
+        example = self.example
+        return {
+            "outputs": _readable(example.outputs),
+            "reference_outputs": _readable(example.reference_outputs),
+            "inputs": example.inputs,
+        }
+
+    def _response(self) -> dict[str, Any]:
+        example = self.example
+        response, reference = example.response, example.reference
+        return {
+            "outputs": _spoken(example.outputs) if response is None else response,
+            "reference_outputs": (
+                _spoken(example.reference_outputs) if reference is None else reference
+            ),
+            "inputs": example.inputs,
+        }
+
+    def _raw(self) -> dict[str, Any]:
+        example = self.example
+        reference = example.reference_outputs
+        return {
+            "outputs": example.response if example.outputs is None else example.outputs,
+            "reference_outputs": example.reference if reference is None else reference,
+            "inputs": example.inputs,
+            "response": example.response,
+            "reference": example.reference,
+            "context": example.context,
+            "stored": example.stored,
+        }
+
+
+def _readable(data: Any) -> Any:
+    """Return the trajectory that the data is, else the data: evaluators say what is wrong."""
+    if data is None or type(data) is Trajectory:
+        return data
+    if isinstance(data, dict) and ("any_of" in data or "turns" in data):
+        return data
+    try:
+        return Trajectory.from_any(data)
+    except TraceError:
+        return data
+
+
+def _spoken(data: Any) -> Any:
+    """Return the data, or None where it is calls only, which are no text to compare a text with."""
+    if type(data) is not Trajectory:
+        if not isinstance(data, list):
+            return data
+        try:
+            found = Trajectory.from_any(data)
+        except TraceError:
+            return data
+        return data if found.final_response is not None or not found.tool_calls else None
+    return data if data.final_response is not None else None
+
+
+def _needs(evaluators: Sequence[EvaluatorLike], *, raw: bool = True) -> Needs:
+    """Return what a run of the evaluators reads of each row.
+
+    Args:
+        evaluators: The evaluators.
+        raw: Whether those count that are given all there is, whether or not they look at it.
+    """
+    reads = {getattr(evaluator, "reads", "raw") for evaluator in evaluators}
+    stored = tuple(
+        path for evaluator in evaluators for path in getattr(evaluator, "stored_paths", ())
+    )
+    needs = Needs(frozenset(), frozenset(), stored)
+    if "trajectory" in reads:
+        needs |= Needs(_TRAJECTORY, _TRAJECTORY)
+    if "response" in reads:
+        needs |= Needs(frozenset({"response", "reference", *_TRAJECTORY}), _TRAJECTORY)
+    if raw and any(_reads_everything(evaluator) for evaluator in evaluators):
+        needs |= Needs(stored=())
+    return needs
+
+
+def _reads_everything(evaluator: EvaluatorLike) -> bool:
+    return getattr(evaluator, "reads", "raw") == "raw" and not hasattr(evaluator, "stored_paths")
+
+
+def _caught(evaluator: EvaluatorLike, given: dict[str, Any]) -> list[EvaluationResult]:
+    """Return the evaluator's results; what it raises becomes one with an error."""
+    try:
+        returned = evaluator.evaluate(**given)
+        return results_of(returned, evaluator.key)
+    except TraceError as unreadable:
+        error = ResultError("trace", str(unreadable))
+    except Exception as broken:
+        error = ResultError(
+            "evaluator",
+            f"{type(broken).__name__}: {broken}",
+            "".join(traceback.format_exception(broken, limit=-8)),
+        )
+    return [EvaluationResult(evaluator.key, comment=error.message, error=error)]
+
+
+def _aligned(evaluator: EvaluatorLike, view: View, *, bounded: bool) -> Any:
+    """Return the alignment of the calls as plain objects; None where the metric compares none."""
+    align = getattr(evaluator, "alignment", None)
+    if align is None:
+        return None
+    given = view.of("trajectory")
+    ours = given["outputs"]
+    if bounded and type(ours) is Trajectory and len(ours.tool_calls) > ALIGNED_UP_TO:
+        return None
+    try:
+        found = align(outputs=ours, reference_outputs=given["reference_outputs"])
+    except (TooLargeError, TraceError):
+        return None
+    return msgspec.to_builtins(found if len(found) > 1 else found[0])
