@@ -38,7 +38,7 @@ def same(left: Any, right: Any) -> bool:
         return True
     kind = type(left)
     if kind is str:
-        return type(right) is str and bool(left == right)
+        return isinstance(right, str) and bool(left == right)
     if kind is dict and type(right) is dict:
         if len(left) != len(right):
             return False
