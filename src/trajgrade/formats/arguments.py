@@ -17,7 +17,10 @@ from trajgrade.trajectory import ArgsState
 
 MAX_DEPTH = 150
 
-_decode = msgspec.json.Decoder().decode
+decode = msgspec.json.Decoder().decode
+
+SHORT = 2 * MAX_DEPTH
+"""The length of a JSON text up to which it cannot be nested too deeply. Most are shorter."""
 _CONTAINERS = (dict, list, tuple, set, frozenset)
 
 
@@ -34,15 +37,12 @@ def parsed(raw: Any, place: str, notes: list[str]) -> tuple[Any, ArgsState]:
     """
     if type(raw) is str:
         try:
-            value = _decode(raw)
+            value = decode(raw)
         except (ValueError, RecursionError):
             return _lenient(raw, place, notes)
-        if value is None or value == "":
-            return {}, "ok"
-        # A short text cannot be nested deeply, and most are short.
-        if len(raw) > 2 * MAX_DEPTH and raw.count("[") + raw.count("{") > MAX_DEPTH:
+        if len(raw) > SHORT and raw.count("[") + raw.count("{") > MAX_DEPTH:
             bounded(value, place)
-        return value, "ok"
+        return (value if value or value not in (None, "") else {}), "ok"
     if raw is None or raw is msgspec.UNSET:
         return {}, "ok"
     if isinstance(raw, str):
@@ -62,7 +62,7 @@ def _lenient(raw: str, place: str, notes: list[str]) -> tuple[Any, ArgsState]:
         return raw, "unparseable"
     notes.extend(f"{place}: its arguments are {remark}" for remark in remarks)
     bounded(value, place)
-    return ({} if value is None or value == "" else value), "ok"
+    return value, "ok"
 
 
 def bounded(value: Any, place: str) -> None:

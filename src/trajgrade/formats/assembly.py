@@ -31,6 +31,14 @@ def status_of(word: Any) -> CallStatus:
     return _STATUSES.get(word, "unknown") if isinstance(word, str) else "unknown"
 
 
+def waiting_in(calls: Iterable[ToolCall]) -> Waiting:
+    """Return the calls as those that wait for a result."""
+    waiting: Waiting = {}
+    for call in calls:
+        waiting.setdefault(call.id, []).append(call)
+    return waiting
+
+
 def take(waiting: Waiting, key: str | None, name: str | None = None) -> ToolCall | None:
     """Return the call that a result belongs to, which waits no longer; None where none waits.
 

@@ -16,10 +16,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec.structs import force_setattr
 
-from trajgrade.formats.arguments import parsed
-from trajgrade.formats.assembly import Waiting, stray, take
+from trajgrade.formats.arguments import SHORT, decode, parsed
+from trajgrade.formats.assembly import Waiting, stray, take, waiting_in
 from trajgrade.formats.content import shown, text_of
-from trajgrade.trajectory import CallStatus, Step, ToolCall, Trajectory
+from trajgrade.trajectory import ArgsState, CallStatus, Step, ToolCall, Trajectory
 
 
 class Function(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -98,37 +98,55 @@ def read(
     """
     remarks = list(notes)
     calls: list[ToolCall] = []
-    waiting: Waiting = {}
     turn: int | None = None
+    hosted = False
+    # Nearly always the next result is that of the next call; else the waiting ones are kept by id.
+    answered = 0
+    waiting: Waiting | None = None
     for message in messages:
-        for call in message.tool_calls or ():
-            if type(call) is Call:
-                name = call.function.name
-                args, state = parsed(call.function.arguments, name, remarks)
-                made = ToolCall(name, args, state, call.id, None, "unknown", False, None, turn)
-            else:
-                made = _placed(call, turn)
-            calls.append(made)
-            queue = waiting.get(made.id)
-            if queue is None:
-                waiting[made.id] = [made]
-            else:
-                queue.append(made)
+        asked = message.tool_calls
+        if asked:
+            for call in asked:
+                if type(call) is Call:
+                    name, raw = call.function.name, call.function.arguments
+                    args: Any = None
+                    state: ArgsState = "ok"
+                    if type(raw) is str and len(raw) <= SHORT:  # as `parsed` does it, without a call
+                        try:
+                            args = decode(raw)
+                        except ValueError:
+                            args = None
+                    if not args:
+                        args, state = parsed(raw, name, remarks)
+                    made = ToolCall(name, args, state, call.id, None, "unknown", False, None, turn)
+                else:
+                    made = _placed(call, turn)
+                    hosted = hosted or made.hosted
+                calls.append(made)
+                if waiting is not None:
+                    waiting.setdefault(made.id, []).append(made)
         role = message.role
-        if role == "user":
-            turn = 0 if turn is None else turn + 1
-        elif role == "tool" or role == "function":  # noqa: PLR1714 the hot path
-            answered = take(waiting, message.tool_call_id, message.name)
-            if answered is None:
-                remarks.append(stray(message.tool_call_id, message.name))
+        if role == "tool" or role == "function":  # noqa: PLR1714 the hot path
+            key = message.tool_call_id
+            if waiting is None and key and answered < len(calls) and calls[answered].id == key:
+                found: ToolCall | None = calls[answered]
+                answered += 1
             else:
-                force_setattr(answered, "result", message.content)
-                if type(message) is Loose and message.status != "unknown":
-                    force_setattr(answered, "status", message.status)
+                if waiting is None:
+                    waiting = waiting_in(calls[answered:])
+                found = take(waiting, key, message.name)
+            if found is None:
+                remarks.append(stray(key, message.name))
+                continue
+            force_setattr(found, "result", message.content)
+            if type(message) is Loose and message.status != "unknown":
+                force_setattr(found, "status", message.status)
+        elif role == "user":
+            turn = 0 if turn is None else turn + 1
     return Trajectory(
         partial(_steps, messages, calls),
-        tool_calls=[call for call in calls if not call.hosted],
-        hosted_calls=[call for call in calls if call.hosted],
+        tool_calls=[call for call in calls if not call.hosted] if hosted else calls,
+        hosted_calls=[call for call in calls if call.hosted] if hosted else (),
         id=id,
         format=format or ("openai_chat" if calls else "chat"),
         notes=remarks,
