@@ -91,7 +91,9 @@ def near(name: object, known: Iterable[str]) -> str | None:
     """Return the member of `known` that `name` is most likely meant to be, if any is near."""
     from rapidfuzz import fuzz, process
 
-    best = process.extractOne(str(name).casefold(), list(known), scorer=fuzz.ratio, score_cutoff=60)
+    best = process.extractOne(
+        str(name), list(known), scorer=fuzz.ratio, processor=str.casefold, score_cutoff=60
+    )
     return best[0] if best else None
 
 

@@ -1,12 +1,19 @@
 """Evaluators: outputs, reference → EvaluationResult. Potato's names are exported here."""
 
+from trajgrade.evaluators.contains import Contains
+from trajgrade.evaluators.edits import EditDistance
+from trajgrade.evaluators.embedding import EmbeddingDistance
 from trajgrade.evaluators.evaluator import Evaluator
+from trajgrade.evaluators.exact import ExactMatch
+from trajgrade.evaluators.json_schema import JSONSchemaMatch
+from trajgrade.evaluators.json_text import JSONValid
 from trajgrade.evaluators.naming import (
     build_evaluator,
     get_supported_evaluators,
     list_evaluators,
     register_evaluator,
 )
+from trajgrade.evaluators.pattern import RegexMatch
 from trajgrade.evaluators.precision_recall import (
     ToolCallAccuracyEvaluator,
     TrajectoryF1,
@@ -27,9 +34,42 @@ from trajgrade.result import EvaluationResult
 from trajgrade.trajectory import Step, ToolCall, extract_tool_calls, normalize_trajectory
 
 BUILTINS: dict[str, Entry] = {
+    "contains": Entry(
+        "trajgrade.evaluators.contains:Contains",
+        "A text, or any, all or none of several, stands in the response",
+    ),
+    "edit_distance": Entry(
+        "trajgrade.evaluators.edits:EditDistance",
+        "Similarity by edits of code points: 1 - distance / length",
+    ),
+    "embedding_distance": Entry(
+        "trajgrade.evaluators.embedding:EmbeddingDistance",
+        "The same as embedding_similarity",
+        alias_of="embedding_similarity",
+    ),
+    "embedding_similarity": Entry(
+        "trajgrade.evaluators.embedding:EmbeddingDistance",
+        "Cosine of the embeddings of response and reference, clipped to 0..1",
+    ),
+    "exact_match": Entry(
+        "trajgrade.evaluators.exact:ExactMatch",
+        "The response equals the reference, as text or as JSON",
+    ),
     "field": Entry(
         "trajgrade.evaluators.stored:Stored",
         "A number or flag that the row holds already",
+    ),
+    "json_schema_match": Entry(
+        "trajgrade.evaluators.json_schema:JSONSchemaMatch",
+        "The response satisfies a JSON Schema",
+    ),
+    "json_valid": Entry(
+        "trajgrade.evaluators.json_text:JSONValid",
+        "The response is JSON (RFC 8259)",
+    ),
+    "regex_match": Entry(
+        "trajgrade.evaluators.pattern:RegexMatch",
+        "A regular expression matches the response",
     ),
     "tool_call_accuracy": Entry(
         "trajgrade.evaluators.precision_recall:ToolCallAccuracyEvaluator",
@@ -78,8 +118,15 @@ BUILTINS: dict[str, Entry] = {
 }
 
 __all__ = [
+    "Contains",
+    "EditDistance",
+    "EmbeddingDistance",
     "EvaluationResult",
     "Evaluator",
+    "ExactMatch",
+    "JSONSchemaMatch",
+    "JSONValid",
+    "RegexMatch",
     "Step",
     "Stored",
     "ToolCall",

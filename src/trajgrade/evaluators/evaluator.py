@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
 
 from trajgrade.contracts import Reads
@@ -80,6 +81,18 @@ class Evaluator:
     def __call__(self, **example: Any) -> EvaluationResult:
         """Grade one example; see `evaluate`."""
         return self.evaluate(**example)
+
+    def __getstate__(self) -> Any:
+        """Leave out what is cached: a loaded model or compiled schema cannot be pickled."""
+        state = super().__getstate__()
+        if not isinstance(state, dict):
+            return state
+        kind = type(self)
+        return {
+            name: value
+            for name, value in state.items()
+            if not isinstance(getattr(kind, name, None), cached_property)
+        }
 
     def unscored(
         self, kind: NotEvaluatedKind, message: str, metadata: dict[str, Any] | None = None
