@@ -13,6 +13,7 @@ after unpacking. A place that holds nothing is an error, never an empty list.
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 import zlib
@@ -46,6 +47,7 @@ _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _MAGIC = re.compile(r"[*?\[]")
 _HEAD = 1 << 20
+_BUFFER = 1 << 18  # Python's own, 8 KiB, is less than a row and makes lines four times slower
 _LISTED = 10_000
 
 
@@ -170,14 +172,14 @@ def kind_of(path: Path) -> Kind:
 def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a file, unpacked; what goes wrong while it is read becomes a `DatasetError`."""
     try:
-        with path.open("rb") as raw:
+        with path.open("rb", buffering=_BUFFER) as raw:
             if not raw.seekable():
                 raise DatasetError(f"{path} is a pipe or device; save its content in a file first")
             zipped = raw.read(2) == _GZIP
             raw.seek(0)
             if zipped:
-                with gzip.GzipFile(fileobj=raw) as unpacked:
-                    yield cast("BinaryIO", unpacked)
+                with io.BufferedReader(gzip.GzipFile(fileobj=raw), _BUFFER) as unpacked:
+                    yield unpacked
             else:
                 yield raw
     except (EOFError, gzip.BadGzipFile, zlib.error) as broken:

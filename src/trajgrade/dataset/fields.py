@@ -44,20 +44,24 @@ class Layout(NamedTuple):
 
     Attributes:
         slots: The places.
-        roles: For each role, in the order of `ROLES`, its slots, the first with a value counting.
+        roles: For each role that is needed, its slots, of which the first with a value counts.
         stored: The stored paths as they were written, and their slots.
         traces: The slots that make a row without outputs a trace; empty where that is not asked.
     """
 
     slots: tuple[Slot, ...]
-    roles: tuple[tuple[int, ...], ...]
-    stored: tuple[tuple[str, int], ...]
+    roles: dict[Role, tuple[int, ...]]
+    stored: dict[str, int]
     traces: tuple[int, ...]
 
-    @property
-    def outputs(self) -> tuple[int, ...]:
-        """The slots of the outputs."""
-        return self.roles[ROLES.index("outputs")]
+    def given(self, found: Sequence[Any]) -> dict[str, Any]:
+        """Return what the values at the slots are to the example, by the name of its attribute."""
+        given: dict[str, Any] = {}
+        for role, slots in self.roles.items():
+            given[role] = next((found[slot] for slot in slots if found[slot] is not None), None)
+        if self.stored:
+            given["stored"] = {path: found[slot] for path, slot in self.stored.items()}
+        return given
 
 
 class Fields:
@@ -109,11 +113,12 @@ class Fields:
             return slots.setdefault(Slot(path, form), len(slots))
 
         wanted = needs.roles | {"id", "trial"}
-        roles = tuple(
-            tuple(at(path, _FORMS[role]) for path in self._paths[role]) if role in wanted else ()
+        roles: dict[Role, tuple[int, ...]] = {
+            role: tuple(at(path, _FORMS[role]) for path in self._paths[role])
             for role in ROLES
-        )
-        stored = tuple((text, at(self.path(text), "scalar")) for text in needs.stored)
+            if role in wanted
+        }
+        stored = {text: at(self.path(text), "scalar") for text in needs.stored}
         whole = "outputs" in wanted and "outputs" not in self.declared
         traces = tuple(at((name,), "text") for name in TRACE_NAMES) if whole else ()
         return Layout(tuple(slots), roles, stored, traces)

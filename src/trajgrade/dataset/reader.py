@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from trajgrade.dataset import csvtext
-from trajgrade.dataset.example import ROLES, Example, Needs, Role
+from trajgrade.dataset.example import Example, Needs
 from trajgrade.dataset.fields import Fields, values
 from trajgrade.dataset.plan import Read, plans
 from trajgrade.dataset.rows import Rows
@@ -37,16 +37,10 @@ class RowReader:
 
     def __init__(self, fields: Fields, needs: Needs, shown: Sequence[Any], *, traces: bool) -> None:
         layout = fields.layout(needs)
-        by_role = dict(zip(ROLES, layout.roles, strict=True))
-        self._slots = layout.slots
-        self._stored = layout.stored
-        self._trace_slots = layout.traces
+        self._layout = layout
         self._whole = traces and bool(layout.traces)
-        self._ids = by_role.pop("id")
-        self._trials = by_role.pop("trial")
-        self._roles = tuple((role, slots) for role, slots in by_role.items() if slots)
-        self._must_have_id = fields.declared.get("id")
-        strict = [slot for role in needs.trajectories & needs.roles for slot in by_role[role]]
+        self._id_field = fields.declared.get("id")
+        strict = [slot for role in needs.trajectories & needs.roles for slot in layout.roles[role]]
         self._plans: list[Read] = [] if self._whole else plans(layout, shown, strict)
 
     def example(self, row: Any, place: str, number: int, index: int, rows: Rows) -> Example:
@@ -62,56 +56,53 @@ class RowReader:
         Raises:
             DatasetError: It cannot be read.
         """
-        if type(row) is Example:
-            return msgspec.structs.replace(row, row=number, source=place)
-        found: Sequence[Any] | None = None
-        notes: list[str] = []
+        given: dict[str, Any] | None = None
         if type(row) is bytes or type(row) is msgspec.Raw:
             for read in self._plans:
                 try:
-                    found = read(row)
+                    given = read(row)
                     break
                 except (ValueError, RecursionError):
                     continue
             else:
-                row = parsed(row, place, notes)
-        if found is None:
-            check_row(row, place)
-            found = values(row, self._slots, table=rows.table)
+                notes: list[str] = []
+                given = self._generic(parsed(row, place, notes), place, rows)
+                given["notes"] = tuple(notes)
+        elif type(row) is Example:
+            return msgspec.structs.replace(row, row=number, source=place)
+        if given is None:
+            given = self._generic(row, place, rows)
+        name = given.get("id")
+        if type(name) is not str:
+            given["id"] = self._id(name, place, index, rows)
+        trial = given.get("trial")
+        if trial is not None and type(trial) is not int:
+            given["trial"] = _trial(trial, place)
+        return Example(row=number, source=place, **given)
 
-        given: dict[Role, Any] = {}
-        for role, slots in self._roles:
-            for slot in slots:
-                if found[slot] is not None:
-                    given[role] = found[slot]
-                    break
-        if self._trace_slots and "outputs" not in given and self._is_trace(row, found):
+    def _generic(self, row: Any, place: str, rows: Rows) -> dict[str, Any]:
+        """Return what a parsed row gives to the example."""
+        check_row(row, place)
+        layout = self._layout
+        found = values(row, layout.slots, table=rows.table)
+        given = layout.given(found)
+        if layout.traces and given["outputs"] is None and self._is_trace(row, found):
             given["outputs"] = {k: _cell(v) for k, v in row.items()} if rows.table else row
-        name = next((found[slot] for slot in self._ids if found[slot] is not None), None)
-        trial = next((found[slot] for slot in self._trials if found[slot] is not None), None)
-        return Example(
-            id=name if type(name) is str else self._id(name, place, index, rows),
-            trial=trial if type(trial) is int or trial is None else _trial(trial, place),
-            row=number,
-            source=place,
-            stored={path: found[slot] for path, slot in self._stored},
-            notes=tuple(notes),
-            **given,
-        )
+        return given
 
     def _is_trace(self, row: Any, found: Sequence[Any]) -> bool:
-        if type(row) is bytes or type(row) is msgspec.Raw:
-            return False  # a plan does not fit a row that is a trace
-        listed = isinstance(row, list)
-        return listed or self._whole or any(found[slot] is not None for slot in self._trace_slots)
+        marked = any(found[slot] is not None for slot in self._layout.traces)
+        return marked or self._whole or isinstance(row, list)
 
     def _id(self, name: Any, place: str, index: int, rows: Rows) -> str:
         if name is None:
-            if self._must_have_id:
-                raise DatasetError(f"{place}, field {self._must_have_id!r}: the row has no id")
+            if self._id_field:
+                raise DatasetError(f"{place}, field {self._id_field!r}: the row has no id")
             return f"{rows.name}#{index}"
-        if isinstance(name, (int, float)) and not isinstance(name, bool):
-            return str(int(name) if float(name).is_integer() else name)
+        if type(name) is float and name.is_integer():
+            return str(int(name))
+        if type(name) in (int, float):
+            return str(name)
         raise DatasetError(f"{place}: the id must be a text or a number, not {shorten(name)}")
 
 
