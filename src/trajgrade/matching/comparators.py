@@ -53,20 +53,23 @@ def casefold() -> Comparator:
 def number(abs: float = 0.0, rel: float = 0.0) -> Comparator:  # noqa: A002 the law's own word
     """`|agent - reference| <= max(abs, rel * |reference|)`, in exact decimal arithmetic."""
     for name, value in (("abs", abs), ("rel", rel)):
-        if not is_number(value) or not math.isfinite(value) or value < 0:
+        if not _finite(value) or value < 0:
             raise ConfigError(f"comparator number: {name} must be a number >= 0, got {value!r}")
     absolute, relative = _decimal(abs), _decimal(rel)
 
     def agrees(got: Any, expected: Any) -> bool:
-        if not (is_number(got) and is_number(expected)):
-            return False
-        if not (math.isfinite(got) and math.isfinite(expected)):
+        if not (_finite(got) and _finite(expected)):
             return same(got, expected)
         theirs = _decimal(expected)
         distance = _decimal(got) - theirs
         return max(distance, -distance) <= max(absolute, relative * max(theirs, -theirs))
 
     return agrees
+
+
+def _finite(value: Any) -> bool:
+    """Whether the value is a number that has a distance to others; an integer may be of any size."""
+    return is_number(value) and (isinstance(value, int) or math.isfinite(value))
 
 
 def _decimal(value: float) -> Fraction:
@@ -198,5 +201,7 @@ def build(spec: Any, where: str) -> Comparator:
         if params is None:
             return factory()
         return factory(**params) if isinstance(params, Mapping) else factory(params)
+    except ConfigError as wrong:
+        raise ConfigError(f"{where}: {wrong}") from wrong
     except TypeError as wrong:
         raise ConfigError(f"{where}: comparator {name}: {wrong}") from wrong

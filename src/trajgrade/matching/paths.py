@@ -11,7 +11,8 @@ from trajgrade.errors import ConfigError
 from trajgrade.matching.values import MISSING, escape
 
 Segment = str | int
-_SEGMENT = re.compile(r"((?:\\.|[^.\[\]\\])+)|\[(-?\d{1,9})\]")
+_SEGMENT = re.compile(r"\.((?:\\.|[^.\[\\])+)|\.?\[(-?\d{1,9})\]", re.DOTALL)
+_UNESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 @lru_cache(maxsize=4096)
@@ -22,18 +23,13 @@ def parse(path: str) -> tuple[Segment, ...]:
         ConfigError: It is not a path.
     """
     segments: list[Segment] = []
+    text = f".{path}" if isinstance(path, str) else ""
     position = 0
-    while position < len(path):
-        if segments and path[position] == ".":
-            position += 1
-        found = _SEGMENT.match(path, position)
-        if found is None:
-            break
+    while found := _SEGMENT.match(text, position):
         key, index = found.groups()
-        segments.append(re.sub(r"\\(.)", r"\1", key) if key is not None else int(index))
+        segments.append(_UNESCAPED.sub(r"\1", key) if key is not None else int(index))
         position = found.end()
-    ends_in_dot = path.endswith(".") and not path.endswith("\\.")
-    if not segments or position < len(path) or ends_in_dot:
+    if not segments or position < len(text):
         raise ConfigError(rf"{path!r} is no path: write a.b[0].c, and \. for a dot inside a key")
     return tuple(segments)
 
