@@ -270,9 +270,7 @@ def multiset_same(a: Any, r: Any, _: Any = None) -> bool:
 COMPARATORS: dict[str, Callable[[Any, Any, dict[str, Any]], bool]] = {
     "exact": lambda a, r, _: same(a, r),
     "casefold": lambda a, r, _: (
-        a.casefold() == r.casefold()
-        if isinstance(a, str) and isinstance(r, str)
-        else same(a, r)
+        a.casefold() == r.casefold() if isinstance(a, str) and isinstance(r, str) else same(a, r)
     ),
     "number": number,
     "regex": lambda a, r, config: (
@@ -451,3 +449,57 @@ def alignment(
 
 def alignment_score(total: Fraction, n: int, m: int) -> Fraction:
     return Fraction(1) if n + m == 0 else 2 * total / (n + m)
+
+
+# ------------------------------------------------------------------------------ larger cases
+
+
+def by_augmenting_paths(options: Sequence[Sequence[int]], right: int) -> int:
+    """ν by Kuhn's algorithm: one augmenting path after the other, depth first."""
+    owner: list[int | None] = [None] * right
+
+    def finds_a_place(i: int, visited: set[int]) -> bool:
+        for j in options[i]:
+            if j not in visited:
+                visited.add(j)
+                holder = owner[j]
+                if holder is None or finds_a_place(holder, visited):
+                    owner[j] = i
+                    return True
+        return False
+
+    return sum(finds_a_place(i, set()) for i in range(len(options)))
+
+
+def greatest_assignment(weights: Sequence[Sequence[int]]) -> int:
+    """The greatest total weight, by the O(n³) Hungarian algorithm as textbooks print it."""
+    rows, columns = len(weights), len(weights[0])
+    if rows > columns:
+        return greatest_assignment([list(column) for column in zip(*weights, strict=True)])
+    u, v = [0] * (rows + 1), [0] * (columns + 1)
+    row_of, way = [0] * (columns + 1), [0] * (columns + 1)
+    for i in range(1, rows + 1):
+        row_of[0], j0 = i, 0
+        least: list[float] = [math.inf] * (columns + 1)
+        used = [False] * (columns + 1)
+        while row_of[j0]:
+            used[j0] = True
+            delta, j1 = math.inf, 0
+            for j in range(1, columns + 1):
+                if not used[j]:
+                    here = -weights[row_of[j0] - 1][j - 1] - u[row_of[j0]] - v[j]
+                    if here < least[j]:
+                        least[j], way[j] = here, j0
+                    if least[j] < delta:
+                        delta, j1 = least[j], j
+            for j in range(columns + 1):
+                if used[j]:
+                    u[row_of[j]] += int(delta)
+                    v[j] -= int(delta)
+                else:
+                    least[j] -= delta
+            j0 = j1
+        while j0:
+            row_of[j0] = row_of[way[j0]]
+            j0 = way[j0]
+    return sum(weights[row_of[j] - 1][j - 1] for j in range(1, columns + 1) if row_of[j])

@@ -55,7 +55,7 @@ def test_no_other_assignment_weighs_more_or_is_earlier(weights):
 
 @pytest.mark.parametrize("seed", range(25))
 def test_a_large_assignment_weighs_as_much_as_the_textbooks(seed):
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 a made-up case needs no secrecy
     rows, columns = chance.randint(2, 45), chance.randint(2, 45)
     most = chance.choice([2, 10, 10**9])
     weights = [[chance.randint(1, most) for _ in range(columns)] for _ in range(rows)]
@@ -64,8 +64,11 @@ def test_a_large_assignment_weighs_as_much_as_the_textbooks(seed):
 
 def test_weights_as_large_as_five_thousand_calls_make_them_do_not_overflow():
     first = 5001 * 10**9
-    chance = random.Random(7)
-    weights = [[first * chance.randint(0, 1) + chance.randint(1, 10**9) for _ in range(60)] for _ in range(60)]
+    chance = random.Random(7)  # noqa: S311 a made-up case needs no secrecy
+    weights = [
+        [first * chance.randint(0, 1) + chance.randint(1, 10**9) for _ in range(60)]
+        for _ in range(60)
+    ]
     assert checked(weights) == oracle.greatest_assignment(weights)
 
 

@@ -41,7 +41,7 @@ def test_a_matching_is_as_large_as_any(graph):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_a_large_matching_is_as_large_as_augmenting_paths_find(seed):
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 a made-up case needs no secrecy
     n, m = chance.randint(30, 60), chance.randint(30, 60)
     density = chance.choice([0.01, 0.03, 0.05, 0.1, 0.5])
     options = [[j for j in range(m) if chance.random() < density] for _ in range(n)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -98,12 +99,42 @@ def test_a_comparator_reads_the_agents_value_against_the_references(spec, agent,
 
 
 BY_NAME = ["exact", "casefold", "number", "one_of", "unordered", "date", "json"]
-TEXTS = ["", "a", "A", "[1]", "1", "true", "null", "2024-05-01", "2024-05-01T00:00:00", "2024-05-01T02:00:00+02:00"]
+TEXTS = [
+    "",
+    "a",
+    "A",
+    "[1]",
+    "1",
+    "true",
+    "null",
+    "2024-05-01",
+    "2024-05-01T00:00:00",
+    "2024-05-01T02:00:00+02:00",
+]
 
 
-@pytest.mark.parametrize("name", [*BY_NAME, {"number": {"abs": 1}}, {"number": {"rel": 0.5}}], ids=str)
+@pytest.mark.parametrize(
+    "name", [*BY_NAME, {"number": {"abs": 1}}, {"number": {"rel": 0.5}}], ids=str
+)
 def test_texts_and_numbers_compare_as_the_law_says(name):
-    found = [*TEXTS, 1, 1.0, 2, 0, -1.5, True, None, NAN, INF, [], [1, 2], [2, 1.0], [1, 1, 2], {}, 10**400]
+    found: list[Any] = [
+        *TEXTS,
+        1,
+        1.0,
+        2,
+        0,
+        -1.5,
+        True,
+        None,
+        NAN,
+        INF,
+        [],
+        [1, 2],
+        [2, 1.0],
+        [1, 1, 2],
+        {},
+        10**400,
+    ]
     for agent, reference in product(found, repeat=2):
         assert bool(build(name, "here")(agent, reference)) is oracle.compares(
             name, agent, reference

@@ -61,12 +61,8 @@ def test_whole_messages_agree_one_by_one_or_with_others_between(case, reorder, e
         return len(ps) == len(rs) and all(edges[i][j] for i, j in zip(ps, rs, strict=True))
 
     chosen = combinations(ours, len(theirs)) if extras else [tuple(ours)]
-    wanted = any(
-        len(some) == len(theirs) and all(map(whole, some, theirs)) for some in chosen
-    )
-    found = messages_agree(
-        ours, theirs, lambda i, j: edges[i][j], reorder=reorder, extras=extras
-    )
+    wanted = any(len(some) == len(theirs) and all(map(whole, some, theirs)) for some in chosen)
+    found = messages_agree(ours, theirs, lambda i, j: edges[i][j], reorder=reorder, extras=extras)
     assert found == wanted
 
 

@@ -69,40 +69,56 @@ class Comparer:
         where = f"tool_args_match_overrides[{tool!r}]"
         override = None if tool is None else rule.overrides[tool]
         self.deep = rule.deep
-        self.paths: tuple[str, ...] = ()
+        self._written: dict[tuple[paths.Segment, ...], str] = {}
         self.comparators: dict[tuple[paths.Segment, ...], comparators.Comparator] = {}
         self.mode: ArgsMode = rule.mode
         self._ignored = tuple(map(paths.glob, rule.ignore_keys))
         self._unicode = rule.unicode
         self._function: Callable[[Any, Any], bool] | None = None
+        self._by_identity = False
         self.only_listed = False
         if override is None:
             pass
         elif isinstance(override, str):
             self.mode = check_mode(override, where)
         elif isinstance(override, Mapping):
-            self.paths = tuple(override)
             for path, spec in override.items():
-                self.comparators[paths.parse(path)] = comparators.build(spec, f"{where}[{path!r}]")
+                comparator = comparators.build(spec, f"{where}[{path!r}]")
+                self._compare(path, comparator, where)
+                self._by_identity |= callable(spec)
         elif isinstance(override, Sequence):
-            self.paths = tuple(override)
-            self.comparators = {paths.parse(path): same for path in override}
+            for path in override:
+                self._compare(path, same, where)
             self.only_listed = True
         elif callable(override):
             self._function = override
+            self._by_identity = True
         else:
             raise ConfigError(
                 f"{where}: {override!r} is no override: give a mode ({', '.join(MODES)}), a list "
                 "of key paths, a mapping from key path to comparator, or a function"
             )
+        self.paths: tuple[str, ...] = tuple(self._written.values())
         self.relation: Relation = self._relation()
         self.agrees = self._agreement()
+
+    def _compare(self, path: str, comparator: comparators.Comparator, where: str) -> None:
+        if not isinstance(path, str):
+            raise ConfigError(f"{where}: a key path is text, got {path!r}")
+        try:
+            segments = paths.parse(path)
+        except ConfigError as wrong:
+            raise ConfigError(f"{where}: {wrong}") from wrong
+        self.comparators[segments] = comparator
+        self._written[segments] = path
 
     def _relation(self) -> Relation:
         if self._function is not None:
             return "general"
+        if self.only_listed:
+            return "equal" if self.comparators else "ignore"
         if self.comparators:
-            return "equal" if self.only_listed else "general"
+            return "general"
         if self.mode == "ignore":
             return "ignore"
         return "equal" if self.mode == "exact" else "preorder"
@@ -119,7 +135,7 @@ class Comparer:
 
     def _asked(self, got: Any, expected: Any) -> bool:
         function = cast("Callable[[Any, Any], bool]", self._function)
-        return bool(function(none_as_empty(got), none_as_empty(expected)))
+        return bool(function(self.prepare(got), self.prepare(expected)))
 
     def prepare(self, args: Any) -> Any:
         """Return the arguments as they are compared: normalised, without ignored keys."""
@@ -129,20 +145,27 @@ class Comparer:
         return paths.prune(args, self._ignored) if self._ignored else args
 
     def key(self, args: Any) -> Hashable:
-        """Return a key that arguments share which agree with the same arguments."""
+        """Return a key that arguments share only if they agree with the same arguments.
+
+        A caller's function may tell apart what is equal, such as 1 and 1.0.
+        """
+        if self._by_identity:
+            return id(args)
         args = self.prepare(args)
         if self.only_listed and isinstance(args, dict):
-            return tuple(canonical(paths.lookup(args, path)) for path in self.comparators)
+            listed = [canonical(paths.lookup(args, path)) for path in self.comparators]
+            return (MISSING, *listed)  # which no list of values begins with
         return canonical(args)
 
     def _prepared_agree(self, got: Any, expected: Any) -> bool:
         got, expected = self.prepare(got), self.prepare(expected)
-        if not (isinstance(got, dict) and isinstance(expected, dict)):
-            return self.mode == "ignore" or same(got, expected)
+        objects = isinstance(got, dict) and isinstance(expected, dict)
+        if not objects and (self.only_listed or self.mode != "ignore"):
+            return same(got, expected)
         for path, comparator in self.comparators.items():
             if not compare_at(path, comparator, got, expected):
                 return False
-        if self.only_listed:
+        if self.only_listed or not objects:
             return True
         for path in self.comparators:
             got, expected = paths.without(got, path), paths.without(expected, path)
@@ -227,15 +250,20 @@ class CompiledRule:
         if rule.unicode not in (None, *get_args(UnicodeForm)):
             raise ConfigError(f"unicode: {unknown('form', rule.unicode, get_args(UnicodeForm))}")
         self.rule = rule
-        self.aliases = dict(rule.name_aliases)
+        self.aliases = {
+            self._normal(alias): self._normal(tool) for alias, tool in rule.name_aliases.items()
+        }
         self.default = Comparer(rule, None)
         self.by_tool = {self.name(tool): Comparer(rule, tool) for tool in rule.overrides}
 
     def name(self, tool: str) -> str:
         """Return the name that a tool is compared by."""
-        if self.rule.unicode is not None:
-            tool = unicodedata.normalize(self.rule.unicode, tool)
+        tool = self._normal(tool)
         return self.aliases.get(tool, tool)
+
+    def _normal(self, tool: str) -> str:
+        form = self.rule.unicode
+        return tool if form is None else unicodedata.normalize(form, tool)
 
     @cached_property
     def renames(self) -> bool:

@@ -68,7 +68,7 @@ def number(abs: float = 0.0, rel: float = 0.0) -> Comparator:  # noqa: A002 the 
 
 
 def _finite(value: Any) -> bool:
-    """Whether the value is a number that has a distance to others; an integer may be of any size."""
+    """Whether the value is a number at a distance from others; an integer may be of any size."""
     return is_number(value) and (isinstance(value, int) or math.isfinite(value))
 
 
