@@ -32,7 +32,7 @@ def test_json_is_valid_scalars_too(text):
 def test_what_is_outside_the_grammar_is_invalid(text):
     result = JSONValid()(outputs=text)
     assert (result.score, result.value) == (0, False)
-    assert result.comment.startswith("line ")
+    assert result.comment
 
 
 def test_text_inside_strings_is_never_mended():

@@ -19,13 +19,11 @@ import jsonschema_rs
 
 from trajgrade.errors import ConfigError
 from trajgrade.evaluators.answering import AnswerEvaluator, check_flags
-from trajgrade.evaluators.json_grammar import findings, parse, parsed_fault, unfenced
+from trajgrade.evaluators.json_strict import parsed_fault, read_strictly, unfenced
 from trajgrade.evaluators.reading import Answer
 from trajgrade.jsontext import loads
 from trajgrade.matching.values import escape
 from trajgrade.result import EvaluationResult
-
-MAX_DEPTH = 254  # jsonschema_rs reports no errors below this, and with `$ref` overflows its stack
 
 _STOPPED = (
     jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded,
@@ -63,7 +61,7 @@ class JSONSchemaMatch(AnswerEvaluator):
             except ValueError as wrong:
                 raise ConfigError(f"schema: the text is not JSON: {wrong}") from wrong
             object.__setattr__(self, "schema", parsed)
-        fault = parsed_fault(self.schema, MAX_DEPTH)
+        fault = parsed_fault(self.schema)
         if fault is not None:
             raise ConfigError(f"schema: {fault}")
         _ = self._validator
@@ -91,21 +89,12 @@ class JSONSchemaMatch(AnswerEvaluator):
         if isinstance(answer.held, dict) and _speaks_of(self.schema, answer.held):
             data = answer.held
         if isinstance(data, str):
-            text = unfenced(data) if self.allow_fences else data
-            found = findings(text)
-            if found.fault is not None:
-                return self._refused(f"not JSON: {found.fault}")
-            if found.depth > MAX_DEPTH:
-                return self._refused(f"nested {found.depth} deep; {MAX_DEPTH} can be checked")
-            data = parse(text)
+            data, fault, *_ = read_strictly(unfenced(data) if self.allow_fences else data)
         else:
-            fault = parsed_fault(data, MAX_DEPTH)
-            if fault is not None:
-                return self._refused(f"not JSON: {fault}")
+            fault = parsed_fault(data)
+        if fault is not None:
+            return self.verdict(False, f"not JSON: {fault}", {"errors": []})
         return self._validated(data)
-
-    def _refused(self, reason: str) -> EvaluationResult:
-        return self.verdict(False, reason, {"errors": []})
 
     def _validated(self, data: Any) -> EvaluationResult:
         try:

@@ -13,7 +13,7 @@ from typing import Any
 
 from trajgrade.errors import shorten
 from trajgrade.evaluators.answering import AnswerEvaluator, check_flags
-from trajgrade.evaluators.json_grammar import findings, parsed_fault, unfenced
+from trajgrade.evaluators.json_strict import parsed_fault, read_strictly, unfenced
 from trajgrade.evaluators.reading import Answer
 from trajgrade.result import EvaluationResult
 
@@ -41,11 +41,11 @@ class JSONValid(AnswerEvaluator):
         check_flags(unique_keys=self.unique_keys, allow_fences=self.allow_fences)
 
     def grade(self, answer: Answer) -> EvaluationResult:
-        """Read the text by the grammar, or look through the parsed value."""
+        """Read the text, or look through the parsed value."""
         if not isinstance(answer.said, str):
             fault = parsed_fault(answer.said)
             return self.verdict(fault is None, fault or "a parsed JSON value")
-        found = findings(unfenced(answer.said) if self.allow_fences else answer.said)
+        found = read_strictly(unfenced(answer.said) if self.allow_fences else answer.said)
         if found.fault is not None:
             return self.verdict(False, found.fault)
         remarks = list(found.notes)
