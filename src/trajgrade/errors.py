@@ -43,11 +43,11 @@ class ParameterError(ConfigError, TypeError):
 class UnknownNameError(TrajgradeError, KeyError):
     """No thing of that kind has that name; the message lists what exists."""
 
-    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
         self.kind = kind
         self.name = name
         self.known: tuple[str, ...] = tuple(sorted(known))
-        super().__init__(unknown(kind, name, self.known))
+        super().__init__(where + unknown(kind, name, self.known))
 
     def __str__(self) -> str:
         """Return the message itself: KeyError would show its repr."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from os import SEEK_END
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -25,7 +26,11 @@ from trajgrade.thresholds import Outcome
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+Explain = Literal["all", "worst", "none"]
+
 _IN_MEMORY = 4 * 2**20
+_AT_ONCE = 256
+_encode = msgspec.msgpack.Encoder().encode
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -60,28 +65,46 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Rows(Sequence[Row]):
-    """The rows of a run, read back from disk when they are asked for."""
+    """The rows of a run, read back from disk when they are asked for.
+
+    Kept as MessagePack, which has NaN; a row that it has no place for, as JSON text.
+    """
 
     def __init__(self) -> None:
         self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 lives as long as the run
         self._ends = array("Q", [0])
+        self._waiting: list[bytes] = []
         self.amended: dict[int, dict[str, dict[str, Any]]] = {}
 
     def append(self, row: Row) -> None:
         """Keep one more row."""
-        text = dumps(row)
-        self._file.seek(self._ends[-1])
-        self._file.write(text)
+        try:
+            text = _encode(row)
+        except (UnicodeEncodeError, TypeError, OverflowError):
+            text = dumps(row)
+        self._waiting.append(text)
         self._ends.append(self._ends[-1] + len(text))
+        if len(self._waiting) >= _AT_ONCE:
+            self._write()
+
+    def _write(self) -> None:
+        self._file.seek(0, SEEK_END)
+        self._file.write(b"".join(self._waiting))
+        self._waiting.clear()
 
     def amend(self, row: int, key: str, metadata: Mapping[str, Any]) -> None:
         """Add metadata, known only later, to one result of one row."""
         self.amended.setdefault(row, {}).setdefault(key, {}).update(metadata)
 
     def _read(self, index: int) -> Row:
+        if self._waiting:
+            self._write()
         self._file.seek(self._ends[index])
         text = self._file.read(self._ends[index + 1] - self._ends[index])
-        row = msgspec.convert(read_back(text), Row)
+        if text.startswith(b"{"):
+            row = msgspec.convert(read_back(text), Row)
+        else:
+            row = msgspec.msgpack.decode(text, type=Row)
         for key, metadata in self.amended.get(index, {}).items():
             result = row.results[key]
             row.results[key] = msgspec.structs.replace(

@@ -11,25 +11,23 @@ import heapq
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from trajgrade.contracts import EvaluatorLike
-from trajgrade.dataset import Dataset, Example, Needs, Role
-from trajgrade.errors import ConfigError, TooLargeError, TraceError
-from trajgrade.evaluators.function import FunctionEvaluator, results_of
-from trajgrade.evaluators.naming import evaluator_from, with_key
+from trajgrade.dataset import Dataset, Example, Needs, Role, Selected
+from trajgrade.errors import TooLargeError, TraceError
+from trajgrade.evaluators.function import results_of
+from trajgrade.evaluators.spelling import graders
 from trajgrade.result import EvaluationResult, ResultError
-from trajgrade.run import Row, Rows, Run, Worst
+from trajgrade.run import Explain, Row, Rows, Run, Worst
 from trajgrade.summary import Column, Groups, MetricSummary, Summary
 from trajgrade.thresholds import judge, parse_thresholds
 from trajgrade.trajectory import Trajectory
 
-Explain = Literal["all", "worst", "none"]
 Progress = Callable[[int], None]
 
 WORST_ROWS = 5
@@ -43,38 +41,6 @@ class InterruptedRunError(KeyboardInterrupt):
     def __init__(self, run: Run) -> None:
         super().__init__(f"interrupted after {len(run.rows)} rows")
         self.run = run
-
-
-class Selected(msgspec.Struct, frozen=True):
-    """Which rows of the dataset are graded.
-
-    Attributes:
-        ids: The examples, all where empty.
-        matching: A part of the example's id, or a glob over it.
-        limit: How many rows at most.
-    """
-
-    ids: frozenset[str] = frozenset()
-    matching: str | None = None
-    limit: int | None = None
-
-    def of(self, examples: Iterable[Example]) -> Iterable[Example]:
-        """Yield the examples that are selected."""
-        taken = 0
-        for example in examples:
-            if self.limit is not None and taken >= self.limit:
-                return
-            if self.ids and example.id not in self.ids:
-                continue
-            if self.matching is not None and not _matches(example.id, self.matching):
-                continue
-            taken += 1
-            yield example
-
-
-def _matches(name: str, pattern: str) -> bool:
-    name, pattern = name.casefold(), pattern.casefold()
-    return fnmatchcase(name, pattern) if set("*?[") & set(pattern) else pattern in name
 
 
 def evaluate(
@@ -108,28 +74,29 @@ def evaluate(
         DatasetError: The dataset cannot be read, or has no rows.
         InterruptedRunError: The run was interrupted (a `KeyboardInterrupt`).
     """
-    built = name_apart(
-        [as_evaluator(spec, f"evaluators[{n}]") for n, spec in enumerate(evaluators)]
-    )
-    bounds = parse_thresholds(thresholds or {})
+    built = graders(evaluators)
+    bounds = parse_thresholds(thresholds or {}, built.keys)
     rows = Dataset.load(dataset, fields=fields)
-    grading = Grading(rows, built, explain, dict(passes or {}))
+    chosen = select or Selected()
+    chosen.check(rows)
+    grading = Grading(rows, built.evaluators, explain, {**built.passes, **(passes or {})})
     interrupted = False
     try:
-        chosen = (select or Selected()).of(rows.examples(grading.needs))
-        for done, example in enumerate(chosen, start=1):
+        for done, example in enumerate(chosen.of(rows.examples(grading.needs)), start=1):
             grading.grade(example)
             if on_progress is not None:
                 on_progress = _told(on_progress, done)
     except KeyboardInterrupt:
         interrupted = True
+        grading.cut()
     summary = grading.summary()
-    parse_thresholds(thresholds or {}, summary if len(grading.rows) else None)
+    if not interrupted:
+        parse_thresholds(thresholds or {}, summary)
     run = Run(
         rows=grading.rows,
         summary=summary,
         dataset=rows.name,
-        evaluators={e.key: repr(e) for e in built},
+        evaluators={e.key: repr(e) for e in built.evaluators},
         outcomes=tuple(judge(t, summary[t.metric]) for t in bounds if t.metric in summary),
         warnings=grading.warnings(),
         worst=grading.worst(),
@@ -150,50 +117,6 @@ def _told(on_progress: Progress, done: int) -> Progress | None:
         warnings.warn(f"on_progress raised {broken!r}; it is not called again", stacklevel=3)
         return None
     return on_progress
-
-
-def as_evaluator(spec: Any, where: str = "evaluator") -> EvaluatorLike:
-    """Return the evaluator that a spelling, a function or an evaluator stands for.
-
-    Raises:
-        ConfigError: It stands for none.
-        UnknownNameError: There is no evaluator of that name.
-    """
-    if isinstance(spec, (str, Mapping)):
-        return evaluator_from(spec, where)
-    if isinstance(spec, type):
-        raise ConfigError(f"{where}: {spec.__name__} is a class; give an instance of it")
-    if hasattr(spec, "evaluate") and isinstance(getattr(spec, "key", None), str):
-        return spec  # type: ignore[no-any-return]  # it has what the protocol asks for
-    if callable(spec):
-        return FunctionEvaluator(spec)  # type: ignore[return-value]  # results_of reads its list
-    raise ConfigError(f"{where}: {spec!r} is no evaluator: it needs `key` and `evaluate`")
-
-
-def name_apart(evaluators: Sequence[EvaluatorLike]) -> list[EvaluatorLike]:
-    """Return the evaluators with keys that differ.
-
-    Raises:
-        ConfigError: Two have one key; the message says how to name them apart.
-    """
-    keys = [evaluator.key for evaluator in evaluators]
-    apart = [
-        with_key(evaluator, evaluator.distinct_key)
-        if keys.count(evaluator.key) > 1 and hasattr(evaluator, "distinct_key")
-        else evaluator
-        for evaluator in evaluators
-    ]
-    keys = [evaluator.key for evaluator in apart]
-    twice = sorted({key for key in keys if keys.count(key) > 1})
-    if twice:
-        raise ConfigError(
-            *(
-                f"{keys.count(key)} evaluators have the key {key!r}; name them apart: `key:` in a "
-                f"config, key= in Python, -e NAME={key}:… on the command"
-                for key in twice
-            )
-        )
-    return apart
 
 
 class Grading:
@@ -240,26 +163,28 @@ class Grading:
     def _note(
         self, evaluator: EvaluatorLike, row: int, result: EvaluationResult, view: View
     ) -> None:
-        key = result.key
-        column = self._columns.get(key)
+        column = self._columns.get(result.key)
         if column is None:
-            column = self._columns[key] = Column(
-                key, getattr(evaluator, "range", None), getattr(evaluator, "direction", None)
+            column = self._columns[result.key] = Column(
+                result.key, getattr(evaluator, "range", None), getattr(evaluator, "direction", None)
             )
-        if len(column) < row:
-            column.miss("undefined", row - len(column))
+        if len(column.codes) < row:
+            column.miss("undefined", row - len(column.codes))
         column.add(result)
         if "overrides" in result.metadata:
-            met = result.metadata["overrides"]
-            self._seen.setdefault(key, set()).update(met["seen"])
-            if met["absent"]:
-                self._absent.setdefault(key, {})[row] = met["absent"]
+            self._note_overrides(row, result)
         if result.score is None:
-            unscored = self._unscored.setdefault(key, [])
+            unscored = self._unscored.setdefault(result.key, [])
             if len(unscored) < WORST_ROWS:
                 unscored.append(row)
-        elif column.direction is not None:
+        elif column.direction is not None and result.score != column.best:
             self._rank(evaluator, row, result, view, column)
+
+    def _note_overrides(self, row: int, result: EvaluationResult) -> None:
+        met = result.metadata["overrides"]
+        self._seen.setdefault(result.key, set()).update(met["seen"])
+        if met["absent"]:
+            self._absent.setdefault(result.key, {})[row] = met["absent"]
 
     def _rank(
         self,
@@ -270,10 +195,7 @@ class Grading:
         column: Column,
     ) -> None:
         """Keep the row if it is among the lowest, with the alignment of its calls."""
-        best = column.bounds[1] if column.bounds else None
         score = result.score if result.score is not None else 0.0
-        if best is not None and score >= best:
-            return
         lowest = self._worst.setdefault(result.key, [])
         badness = (-score if column.direction == "higher" else score, -row)
         enters = len(lowest) < WORST_ROWS or badness > lowest[0]
@@ -288,12 +210,22 @@ class Grading:
             if found is not None:
                 self.rows.amend(row, result.key, {"alignment": found})
 
+    def cut(self) -> None:
+        """Forget the row at which the run was interrupted."""
+        rows = len(self.rows)
+        self._groups.cut(rows)
+        for column in self._columns.values():
+            column.cut(rows)
+        for key, lowest in self._worst.items():
+            self._worst[key] = [ranked for ranked in lowest if -ranked[1] < rows]
+            self._unscored[key] = [row for row in self._unscored.get(key, []) if row < rows]
+        self.rows.amended.pop(rows, None)
+
     def summary(self) -> Summary:
         """Return what the rows come to."""
         rows = len(self.rows)
-        for evaluator in self._evaluators:
-            if not self._columns:
-                self._columns[evaluator.key] = Column(evaluator.key)
+        if not rows:
+            self._columns = {e.key: Column(e.key) for e in self._evaluators}
         for key, column in self._columns.items():
             if len(column) < rows:
                 column.miss("undefined", rows - len(column))
@@ -435,7 +367,7 @@ def _reads_everything(evaluator: EvaluatorLike) -> bool:
     return getattr(evaluator, "reads", "raw") == "raw" and not hasattr(evaluator, "stored_paths")
 
 
-def _caught(evaluator: EvaluatorLike, given: dict[str, Any]) -> list[EvaluationResult]:
+def _caught(evaluator: EvaluatorLike, given: dict[str, Any]) -> Sequence[EvaluationResult]:
     """Return the evaluator's results; what it raises becomes one with an error."""
     try:
         returned = evaluator.evaluate(**given)

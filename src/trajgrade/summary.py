@@ -36,6 +36,12 @@ class Groups:
         """Note the example of the next row."""
         self.example_of.append(self._index.setdefault(example_id, len(self._index)))
 
+    def cut(self, rows: int) -> None:
+        """Forget all rows but the first ones."""
+        del self.example_of[rows:]
+        kept = set(self.example_of)
+        self._index = {name: index for name, index in self._index.items() if index in kept}
+
     @property
     def count(self) -> int:
         """The number of examples."""
@@ -54,6 +60,9 @@ class Column:
         key: The metric's name.
         bounds: The lowest and highest score that it can have, None where there is none.
         direction: Which scores are better, None where neither is.
+
+    Attributes:
+        best: The best score that it can have, None where there is none.
     """
 
     def __init__(
@@ -65,6 +74,7 @@ class Column:
         self.key = key
         self.bounds = bounds
         self.direction = direction
+        self.best = bounds[direction == "higher"] if bounds and direction else None
         self.scores = array("d")
         self.codes = bytearray()
         self.successes = array("b")
@@ -72,13 +82,13 @@ class Column:
 
     def add(self, result: EvaluationResult) -> None:
         """Add the result of the next row."""
-        if result.error is not None:
-            self.miss(result.error.kind)
+        if result.error is not None or result.score is None:
+            self.miss(result.error.kind if result.error else "undefined")
             return
         value = result.value
-        if result.metadata.get("vacuous"):
-            self.vacuous.add(len(self.scores))
-        self.scores.append(result.score if result.score is not None else math.nan)
+        if "vacuous" in result.metadata:
+            self.vacuous.add(len(self.codes))
+        self.scores.append(result.score)
         self.codes.append(_SCORED)
         self.successes.append(int(value) if value is True or value is False else _NO_VERDICT)
 
@@ -87,6 +97,11 @@ class Column:
         self.scores.extend([math.nan] * rows)
         self.codes.extend([_CODE[kind]] * rows)
         self.successes.extend([_NO_VERDICT] * rows)
+
+    def cut(self, rows: int) -> None:
+        """Forget all rows but the first ones."""
+        del self.scores[rows:], self.codes[rows:], self.successes[rows:]
+        self.vacuous = {row for row in self.vacuous if row < rows}
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 import msgspec
 
 from trajgrade.errors import ConfigError, shorten, unknown
-from trajgrade.summary import TOLERANCE, MetricSummary, Summary, mean, percentile
+from trajgrade.summary import TOLERANCE, MetricSummary, mean, percentile
 
 Comparison = Literal[">=", "<=", ">", "<"]
 Verdict = Literal["passed", "failed", "undecided"]
@@ -73,12 +73,14 @@ class Outcome(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-def parse_thresholds(written: Mapping[str, Any], metrics: Summary | None = None) -> list[Threshold]:
+def parse_thresholds(
+    written: Mapping[str, Any], metrics: Collection[str] | None = None
+) -> list[Threshold]:
     """Read thresholds as they are written in a config.
 
     Args:
         written: The bound of each `metric` or `metric/stat`.
-        metrics: The metrics that exist, where that is known already.
+        metrics: The keys of the metrics that exist, where that is known already.
 
     Raises:
         ConfigError: A metric or statistic that does not exist, or no bound; holds all faults.

@@ -11,5 +11,15 @@ csvtext       cells in and out
 from trajgrade.dataset.dataset import Dataset, load_sample
 from trajgrade.dataset.example import NAMES, Example, Needs, Role
 from trajgrade.dataset.samples import list_samples
+from trajgrade.dataset.selection import Selected
 
-__all__ = ["NAMES", "Dataset", "Example", "Needs", "Role", "list_samples", "load_sample"]
+__all__ = [
+    "NAMES",
+    "Dataset",
+    "Example",
+    "Needs",
+    "Role",
+    "Selected",
+    "list_samples",
+    "load_sample",
+]
