@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from trajgrade.contracts import Format
     from trajgrade.trajectory import Trajectory
 
-# An object with a key, or a list of objects; prose begins like neither.
-_LIKE_JSON = re.compile(r"""\s*(\{\s*["']|(\[\s*)+\{)""")
+# An object with a key, a list of objects, or a very deep list; prose begins like none of them.
+_LIKE_JSON = re.compile(r"""\s*(\{\s*["']|(\[\s*)+\{|(\[\s*){20})""")
 
 
 def read(data: Any, format: str | None = None) -> list[Trajectory]:  # noqa: A002 the field's word
@@ -77,7 +77,7 @@ def parsed(text: str) -> Any:
     if begin not in ("{", "["):
         return text
     try:
-        return jsontext.loads(text)
+        return jsontext.read_back(text)
     except ValueError as broken:
         lines = [line for line in text.splitlines() if line.strip()]
         values = _each(lines) if len(lines) > 1 else None
@@ -92,7 +92,7 @@ def parsed(text: str) -> Any:
 
 def _each(lines: list[str]) -> list[Any] | None:
     try:
-        return [jsontext.loads(line) for line in lines]
+        return [jsontext.read_back(line) for line in lines]
     except ValueError:
         return None
 

@@ -6,13 +6,23 @@ A glimpse collects those names in one pass, so that forty formats do not each wa
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
 from trajgrade.errors import TraceError, shorten
 
-LISTS = ("messages", "conversation", "contents", "input", "output", "steps")
+_PLAIN = frozenset({type(None), str, bytes, bool, int, float, complex, set, frozenset, type})
+_LEVELS = 6
+# What an object that is no record of a known kind needs to be taken for one.
+_DUCKS = (("conversation",), ("role", "content"), ("name", "args"), ("speaker", "text"))
+_FEATHERS = (
+    "id", "task_description", "conversation", "agent_name", "role", "content", "tool_calls",
+    "tool_call_id", "name", "args", "result", "status", "speaker", "text", "structured_turns",
+)  # fmt: skip
 
 
 class Glimpse:
@@ -20,7 +30,7 @@ class Glimpse:
 
     Attributes:
         data: The raw data; objects that can say what they hold (pydantic models, LangChain
-            messages) are replaced by it.
+            messages, dataclasses, arrays, …) are replaced by it, down to the parts of a message.
     """
 
     def __init__(self, data: Any) -> None:
@@ -108,9 +118,19 @@ class Glimpse:
             return "an empty list"
         if not self.records:
             kinds = sorted({type(item).__name__ for item in self.data})
-            return f"a list of {len(self.data)} items of type {', '.join(kinds)}"
+            hint = (
+                ' (calls are {"name": …} objects, messages {"role": …, "content": …} objects)'
+                if kinds == ["str"]
+                else ""
+            )
+            return f"a list of {len(self.data)} items of type {', '.join(kinds)}{hint}"
         keys = shorten(sorted(map(str, self.item_keys))[:12], 200)
-        return f"a list of {len(self.data)} objects with the keys {keys}"
+        named = "".join(
+            f", {what} {', '.join(shorten(name, 40) for name in sorted(names)[:8])}"
+            for what, names in (("roles", self.roles), ("types", self.types))
+            if names
+        )
+        return f"a list of {len(self.data)} objects with the keys {keys}{named}"
 
 
 def texts(values: Iterable[Any]) -> frozenset[str]:
@@ -130,30 +150,60 @@ def members(values: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def plain(data: Any) -> Any:
-    """Return data with the objects of other libraries replaced by what they say they hold."""
-    if isinstance(data, (str, bytes)) or data is None:
+    """Return data with the objects of other libraries replaced by what they say they hold.
+
+    The data itself is not changed; what holds no such object is returned as it is.
+
+    Raises:
+        TraceError: An object raises when it is asked.
+    """
+    return _plain(data, _LEVELS, {})
+
+
+def _plain(data: Any, levels: int, met: dict[int, Any]) -> Any:
+    kind = type(data)
+    if kind in _PLAIN or levels == 0:
         return data
+    if id(data) in met:
+        return met[id(data)]
+    met[id(data)] = data
+    found = data
     if isinstance(data, dict):
-        for name in LISTS:
-            inner = data.get(name)
-            if isinstance(inner, list) and any(_speaks(item) for item in inner):
-                data = {**data, name: [plain(item) for item in inner]}
-        return data
-    if isinstance(data, (list, tuple)):
-        if type(data) is list and not any(_speaks(item) for item in data):
-            return data
-        return [plain(item) if _speaks(item) else item for item in data]
-    return _spoken(data) if _speaks(data) else data
+        changed = {}
+        for key, value in data.items():
+            said = _plain(value, levels - 1, met)
+            if said is not value:
+                changed[key] = said
+        if changed:
+            found = {**data, **changed}
+    elif isinstance(data, (list, tuple)):
+        members = [_plain(member, levels - 1, met) for member in data]
+        if kind is not list or any(a is not b for a, b in zip(members, data, strict=True)):
+            found = members
+    else:
+        said = _said(data)
+        found = said if said is data else _plain(said, levels - 1, met)
+    met[id(data)] = found
+    return found
 
 
-def _speaks(item: Any) -> bool:
-    return type(item) is not dict and hasattr(type(item), "model_dump")
-
-
-def _spoken(item: Any) -> Any:
+def _said(item: Any) -> Any:
+    kind = type(item)
     try:
-        return item.model_dump()
+        if hasattr(kind, "model_dump"):
+            return item.model_dump()
+        if hasattr(kind, "to_dict") and hasattr(kind, "tool_calls"):
+            return item.to_dict()
+        if isinstance(item, msgspec.Struct):
+            return {name: getattr(item, name) for name in item.__struct_fields__}
+        if dataclasses.is_dataclass(item):
+            return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+        if hasattr(kind, "tolist"):
+            return item.tolist()
+        if any(all(hasattr(item, name) for name in duck) for duck in _DUCKS):
+            return {name: getattr(item, name) for name in _FEATHERS if hasattr(item, name)}
     except Exception as broken:
         raise TraceError(
-            f"{type(item).__name__}.model_dump() raised {type(broken).__name__}: {broken}"
+            f"a {kind.__name__} cannot say what it holds: {type(broken).__name__}: {broken}"
         ) from broken
+    return item

@@ -53,11 +53,6 @@ class EvaluationResult(msgspec.Struct, frozen=True):
     metadata: dict[str, Any] = msgspec.field(default_factory=dict)
     error: ResultError | None = None
 
-    def __post_init__(self) -> None:
-        """Refuse a result that has both a score and an error."""
-        if self.error is not None and self.score is not None:
-            raise ValueError(f"result {self.key!r} has a score and an error; it must have one")
-
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain objects, `error` being None or a dict."""
         plain: dict[str, Any] = msgspec.to_builtins(self, builtin_types=(float, int), enc_hook=repr)

@@ -171,10 +171,10 @@ def kind_of(path: Path) -> Kind:
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a file, unpacked; what goes wrong while it is read becomes a `DatasetError`."""
+    if path.exists() and not path.is_file():
+        raise DatasetError(f"{path} is a pipe or device; save its content in a file first")
     try:
         with path.open("rb", buffering=_BUFFER) as raw:
-            if not raw.seekable():
-                raise DatasetError(f"{path} is a pipe or device; save its content in a file first")
             zipped = raw.read(2) == _GZIP
             raw.seek(0)
             if zipped:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import csv
 import io
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +27,6 @@ from trajgrade.sources import MAX_BYTES, opened
 
 # Quotes in front are passed over: else a text that begins with one could not be told from ours.
 _FORMULA = re.compile("'*[\\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*[=+\\-@\t\r]")
-_NUMBER = re.compile(r"-?(0|[1-9]\d{0,300})(\.\d+)?([eE][+-]?\d{1,3})?")
 _FLAGS = {"true": True, "false": False}
 _LITERAL_LIMIT = 1 << 20  # Python's own parser is slow, and takes 100 times the memory
 
@@ -56,16 +56,20 @@ def _literal(cell: str) -> Any:
         return cell
     try:
         # What `print` shows of a list: a literal is parsed, and nothing in it is called.
-        return msgspec.to_builtins(ast.literal_eval(cell.strip()), str_keys=True)
+        return json.loads(json.dumps(ast.literal_eval(cell.strip()), allow_nan=False))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return cell
 
 
 def scalar(cell: str) -> Any:
     """Return the number or flag that the cell holds; a cell that holds none is text."""
-    if _NUMBER.fullmatch(cell):
-        return msgspec.json.decode(cell)
-    return _FLAGS.get(cell.lower(), cell)
+    if cell.lower() in _FLAGS:
+        return _FLAGS[cell.lower()]
+    try:
+        value = msgspec.json.decode(cell)
+    except (ValueError, RecursionError):
+        return cell
+    return value if type(value) in (int, float) else cell
 
 
 def records(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:

@@ -27,8 +27,8 @@ from trajgrade.dataset.orientation import rows_of
 from trajgrade.dataset.reader import RowReader, check_row, parsed
 from trajgrade.dataset.rows import Frame, Memory, Rows, from_files
 from trajgrade.dataset.samples import SAMPLE, sample_path
-from trajgrade.detection import claimants
-from trajgrade.errors import ConfigError, DatasetError, shorten
+from trajgrade.detection import claimants, read
+from trajgrade.errors import ConfigError, DatasetError, TraceError, shorten
 from trajgrade.glimpse import Glimpse
 from trajgrade.matching.paths import lookup
 from trajgrade.matching.values import MISSING
@@ -45,7 +45,7 @@ class Dataset:
     """
 
     def __init__(
-        self, rows: Sequence[Rows], fields: Mapping[Role, str | None], name: str, *, empty: bool
+        self, rows: Sequence[Rows], fields: Mapping[str, str | None], name: str, *, empty: bool
     ) -> None:
         self.name = name
         self._rows = tuple(rows)
@@ -65,7 +65,7 @@ class Dataset:
     def load(
         cls,
         source: Any,
-        fields: Mapping[Role, str | None] | None = None,
+        fields: Mapping[str, str | None] | None = None,
         *,
         format: str | None = None,  # noqa: A002 the field's word for it
         name: str | None = None,
@@ -232,14 +232,12 @@ class Dataset:
         rows = [row for row in self._shown if isinstance(row, dict)]
         if "outputs" in self.fields or not rows or known.intersection(self._columns):
             return False
-        if claimants(Glimpse(rows[0])):
-            return True
-        if not self.fields and claimants(Glimpse(rows)):
+        if len(rows) > 1 and _are_one_trace(rows):
             raise DatasetError(
                 f"{self.name}: the rows ({', '.join(self._columns)}) are the parts of one trace. "
                 "A dataset has one example per row: put the trace in a field, {'outputs': …}"
             )
-        return False
+        return bool(claimants(Glimpse(rows[0])))
 
 
 def load_sample(name: str) -> Dataset:
@@ -275,6 +273,13 @@ def _rows(source: Any, kind: str | None) -> tuple[Sequence[Rows], str]:
     raise DatasetError(
         f"expected a path, a data frame, a list of rows or a dict of columns, got {shorten(source)}"
     )
+
+
+def _are_one_trace(rows: list[Any]) -> bool:
+    try:
+        return len(read(rows)) == 1
+    except TraceError:
+        return False
 
 
 def _plain(row: Any, place: str, rows: Rows) -> Any:

@@ -77,7 +77,7 @@ class Fields:
         ConfigError: A path is none.
     """
 
-    def __init__(self, declared: Mapping[Role, str | None], columns: Sequence[str]) -> None:
+    def __init__(self, declared: Mapping[str, str | None], columns: Sequence[str]) -> None:
         for role, path in declared.items():
             if role not in ROLES:
                 raise DatasetError(f"fields: {unknown('role', role, ROLES)}")

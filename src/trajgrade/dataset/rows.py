@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from trajgrade import sources
 from trajgrade.dataset import csvtext
 from trajgrade.dataset.example import Example
@@ -44,7 +46,8 @@ class Rows:
     def content(self) -> Iterator[bytes]:
         """Yield the bytes that the content hash is of."""
         for _, row in self:
-            yield (row if isinstance(row, bytes) else dumps(row)) + b"\n"
+            fields = msgspec.structs.asdict(row) if isinstance(row, Example) else row
+            yield dumps(_hashed(fields)) + b"\n"
 
 
 class JsonLines(Rows):
@@ -187,6 +190,12 @@ def _spoken(row: Any) -> Any:
         if hasattr(type(row), method):
             return getattr(row, method)()
     return list(row) if isinstance(row, tuple) else row
+
+
+def _hashed(row: Any) -> Any:
+    if not isinstance(row, dict):
+        return row
+    return {k: v.to_dict() if isinstance(v, Trajectory) else v for k, v in row.items()}
 
 
 def native(value: Any) -> Any:

@@ -17,8 +17,9 @@ import msgspec
 from trajgrade.contracts import Reads
 from trajgrade.errors import TraceError
 from trajgrade.evaluators.evaluator import Evaluator, check_choice
+from trajgrade.evaluators.paired import Paired
 from trajgrade.evaluators.references import alternatives, cut_at_users, turns_of
-from trajgrade.evaluators.wording import evidence, hinges_on
+from trajgrade.evaluators.wording import hinges_on
 from trajgrade.matching.alignment import Alignment, Order, align
 from trajgrade.matching.arguments import ArgsMode, ArgumentRule, CompiledRule, Override, UnicodeForm
 from trajgrade.matching.pairing import Pairing
@@ -44,6 +45,8 @@ class Spec(msgspec.Struct, frozen=True):
 
     rule: ArgumentRule
     selection: Selection
+    by_message: bool = False
+    turns: bool = False
 
 
 class ArgsCompared(Evaluator):
@@ -121,27 +124,32 @@ class CallComparison(ArgsCompared):
             name_aliases=dict(self.name_aliases or {}),
             unicode=self.unicode,
         )
-        return Spec(rule, Selection(self.failed, self.hosted, self.depth))
+        selection = Selection(self.failed, self.hosted, self.depth)
+        return Spec(rule, selection, self.by_message, self.turns)
 
     @cached_property
     def _compiled(self) -> CompiledRule:
         return CompiledRule(self._spec.rule)
 
-    def measure(self, pairings: Sequence[Pairing]) -> float | None:
-        """Return the score of the pairings, None where it is undefined."""
+    def measure(self, paired: Paired) -> float | None:
+        """Return the score, None where it is undefined."""
         raise NotImplementedError(type(self).__name__)
 
-    def explain(self, pairings: Sequence[Pairing], score: float) -> str:
+    def explain(self, paired: Paired, score: float) -> str:
         """Return the comment: why the score is what it is."""
         raise NotImplementedError(type(self).__name__)
 
-    def details(self, pairings: Sequence[Pairing]) -> dict[str, Any]:
+    def details(self, paired: Paired) -> dict[str, Any]:
         """Return metadata of this evaluator's own."""
         return {}
 
-    def special(self, pairings: Sequence[Pairing]) -> str | None:
+    def special(self, paired: Paired) -> str | None:
         """Return `vacuous` or `undefined` where SEMANTICS A5 says so."""
         return None
+
+    def verdict(self, paired: Paired, score: float) -> Any:
+        """Return the raw value of the result."""
+        return score
 
     def evaluate(
         self,
@@ -193,40 +201,38 @@ class CallComparison(ArgsCompared):
         )
 
     def _against(self, ours: Trajectory, reference: Any) -> EvaluationResult:
-        pairings = self.pairings(ours, reference)
-        score = self.measure(pairings)
-        metadata = self._metadata(ours, pairings)
-        if any(pairing.uncertain for pairing in pairings):
-            generous = [pairing.generous for pairing in pairings]
-            if self.measure(generous) != score:
-                metadata["unrecorded"] = True
-                return self.unscored("undefined", hinges_on(pairings), metadata)
-        special = self.special(pairings)
+        paired = self.paired(ours, reference)
+        score = self.measure(paired)
+        metadata = {**paired.evidence, **self.details(paired)}
+        if paired.uncertain and self.measure(paired.generous) != score:
+            metadata["unrecorded"] = True
+            return self.unscored("undefined", hinges_on(paired.pairings), metadata)
+        special = self.special(paired)
         if special is not None:
             metadata[special] = True
         if score is None or (special == "undefined" and self.empty == "none"):
-            return self.unscored("undefined", self.explain(pairings, 0.0), metadata)
-        comment = self.explain(pairings, score)
-        failed = metadata["failed_calls"]
-        if failed:
-            comment += f"; {failed} call{'s' * (failed > 1)} failed or never ran"
-        if metadata.get("notes"):
-            comment += f"; {metadata['notes'][0]}"
-        return EvaluationResult(self.key, score, self.verdict(pairings, score), comment, metadata)
+            return self.unscored("undefined", self.explain(paired, 0.0), metadata)
+        comment = self.explain(paired, score) + paired.remarks
+        return EvaluationResult(self.key, score, self.verdict(paired, score), comment, metadata)
 
-    def verdict(self, pairings: Sequence[Pairing], score: float) -> Any:
-        """Return the raw value of the result."""
-        return score
-
-    def _metadata(self, ours: Trajectory, pairings: Sequence[Pairing]) -> dict[str, Any]:
-        return evidence(ours, pairings) | self.details(pairings)
-
-    def pairings(self, ours: Trajectory, reference: Any) -> list[Pairing]:
+    def paired(self, ours: Trajectory, reference: Any) -> Paired:
         """Pair the agent's calls with those of one reference: once, or turn by turn.
+
+        What two evaluators with the same options pair, is paired once: the trajectory remembers it.
 
         Raises:
             TraceError: The reference cannot be read, or the numbers of turns differ.
         """
+        memo = ours.pairing_memo
+        spec = self._spec
+        if memo is not None and memo[0] is reference and (memo[1] is spec or memo[1] == spec):
+            shared: Paired = memo[2]
+            return shared
+        paired = Paired(ours, self._pairings(ours, reference))
+        ours.pairing_memo = (reference, self._spec, paired)
+        return paired
+
+    def _pairings(self, ours: Trajectory, reference: Any) -> list[Pairing]:
         groups = None if type(reference) is Trajectory else turns_of(reference)
         if groups is None:
             theirs = Trajectory.from_any(reference)
@@ -241,7 +247,7 @@ class CallComparison(ArgsCompared):
                 f"the reference has {len(expected)} turns, the trace has {len(found)} user "
                 "turns; to compare turn by turn the numbers must be equal"
             )
-        return [self._paired(got, want) for got, want in zip(found, expected, strict=True)]
+        return [self._by_turn(got, want) for got, want in zip(found, expected, strict=True)]
 
     @property
     def by_message(self) -> bool:
@@ -249,21 +255,14 @@ class CallComparison(ArgsCompared):
         return False
 
     def _pairing(self, ours: Trajectory, theirs: Trajectory) -> Pairing:
-        """Return the pairing, shared by all evaluators of one row with the same options."""
         if self.by_message or self._spec.selection != Selection():
-            return self._paired(
+            return self._by_turn(
                 [self._made(step.tool_calls) for step in ours.steps],
                 [self._expected(step.tool_calls) for step in theirs.steps],
             )
-        memo = ours.pairing_memo
-        if memo is not None and memo[0] is theirs and memo[1] == self._spec:
-            shared: Pairing = memo[2]
-            return shared
-        pairing = Pairing(ours.tool_calls, theirs.tool_calls, self._compiled)
-        ours.pairing_memo = (theirs, self._spec, pairing)
-        return pairing
+        return Pairing(ours.tool_calls, theirs.tool_calls, self._compiled)
 
-    def _paired(
+    def _by_turn(
         self, ours: Sequence[Sequence[ToolCall]], theirs: Sequence[Sequence[ToolCall]]
     ) -> Pairing:
         """Pair the calls of messages."""
@@ -313,7 +312,7 @@ class CallComparison(ArgsCompared):
         if options is not None:
             best = self._best(ours, options).metadata["reference_index"]
             reference_outputs = options[best]
-        return [align(pairing, order) for pairing in self.pairings(ours, reference_outputs)]
+        return [align(pairing, order) for pairing in self.paired(ours, reference_outputs).pairings]
 
 
 def _nested(call: ToolCall, depth: Depth) -> list[ToolCall]:

@@ -8,7 +8,7 @@ A function with any of the parameter names `outputs`, `reference_outputs`, `inpu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -45,7 +45,7 @@ class FunctionEvaluator:
             )
         self._function = function
 
-    def evaluate(self, **example: Any) -> list[EvaluationResult]:
+    def evaluate(self, **example: Any) -> Sequence[EvaluationResult]:
         """Call the function with what it asks for."""
         wanted = {name: example.get(name) for name in self._wanted}
         return results_of(self._function(**wanted), self.key)
@@ -55,7 +55,7 @@ def _inner(function: Any) -> Any:
     return function.func if isinstance(function, partial) else function
 
 
-def results_of(returned: Any, key: str) -> list[EvaluationResult]:
+def results_of(returned: Any, key: str) -> Sequence[EvaluationResult]:
     """Return the results that an evaluator's return value means.
 
     Raises:
@@ -63,7 +63,7 @@ def results_of(returned: Any, key: str) -> list[EvaluationResult]:
         ValueError: A score is NaN or infinite.
     """
     if isinstance(returned, EvaluationResult):
-        return [_checked(returned)]
+        return (_checked(returned),)
     if isinstance(returned, list):
         if not returned:
             return [not_evaluated(key, "undefined", "the evaluator returned an empty list")]
@@ -122,6 +122,10 @@ def _checked(result: EvaluationResult) -> EvaluationResult:
             message = result.comment or "the evaluator gave no score"
             return not_evaluated(result.key, "undefined", message, result.metadata)
         return result
+    if result.error is not None:
+        raise TypeError(
+            f"evaluator {result.key} returned a score and an error; a result has one of them"
+        )
     if not math.isfinite(result.score):
         raise ValueError(f"evaluator {result.key} returned the score {result.score}")
     return result

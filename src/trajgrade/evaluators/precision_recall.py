@@ -8,29 +8,17 @@ of calls that agree with *some* call of the other side.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from trajgrade.evaluators.comparison import CallComparison
 from trajgrade.evaluators.evaluator import check_choice
-from trajgrade.evaluators.wording import first_extra, first_missing, turn_of
+from trajgrade.evaluators.paired import Paired
+from trajgrade.evaluators.wording import first_extra, first_missing
 from trajgrade.matching.arguments import ArgsMode, Override
-from trajgrade.matching.pairing import Pairing
 
 Duplicates = Literal["once", "membership"]
-
-
-def _counts(pairings: Sequence[Pairing]) -> tuple[int, int, int]:
-    """Return ν, n, m over all pairings."""
-    if len(pairings) == 1:
-        pairing = pairings[0]
-        return pairing.size, len(pairing.ours), len(pairing.theirs)
-    return (
-        sum(pairing.size for pairing in pairings),
-        sum(len(pairing.ours) for pairing in pairings),
-        sum(len(pairing.theirs) for pairing in pairings),
-    )
 
 
 def precision_of(nu: int, n: int, m: int) -> float:
@@ -66,27 +54,25 @@ class _Share(CallComparison):
         check_choice("duplicates", self.duplicates, Duplicates)
         super().__post_init__()
 
-    def _vouched(self, pairings: Sequence[Pairing]) -> tuple[int, int]:
+    def _vouched(self, paired: Paired) -> tuple[int, int]:
         """Return how many calls of either side have a partner."""
-        if self.duplicates == "membership":
-            both = [pairing.vouched for pairing in pairings]
-            return sum(ours for ours, _ in both), sum(theirs for _, theirs in both)
-        nu = _counts(pairings)[0]
-        return nu, nu
+        return paired.vouched if self.duplicates == "membership" else (paired.nu, paired.nu)
 
-    def details(self, pairings: Sequence[Pairing]) -> dict[str, Any]:
+    def details(self, paired: Paired) -> dict[str, Any]:
         """Return the counts."""
-        ours, theirs = self._vouched(pairings)
-        _, n, m = _counts(pairings)
-        found = {"matched": ours, "agent_count": n, "reference_count": m}
+        ours, theirs = self._vouched(paired)
+        found = {"matched": ours, "agent_count": paired.n, "reference_count": paired.m}
         return found if ours == theirs else {**found, "matched_reference": theirs}
 
 
-def _reason(pairings: Sequence[Pairing], why: Any, fault: str) -> str:
-    for at, pairing in enumerate(pairings):
-        if getattr(pairing, fault):
-            return f"; {turn_of(pairings, at)}{why(pairing)}"
-    return ""
+def _missing(paired: Paired) -> str:
+    why = paired.first(lambda pairing: pairing.size < len(pairing.theirs), first_missing)
+    return f"; {why}" if why else ""
+
+
+def _extra(paired: Paired) -> str:
+    why = paired.first(lambda pairing: pairing.size < len(pairing.ours), first_extra)
+    return f"; {why}" if why else ""
 
 
 @dataclass(frozen=True)
@@ -95,24 +81,22 @@ class TrajectoryPrecision(_Share):
 
     key: str = "trajectory_precision"
 
-    def measure(self, pairings: Sequence[Pairing]) -> float:
+    def measure(self, paired: Paired) -> float:
         """Return the precision."""
-        _, n, m = _counts(pairings)
-        return precision_of(self._vouched(pairings)[0], n, m)
+        return precision_of(self._vouched(paired)[0], paired.n, paired.m)
 
-    def special(self, pairings: Sequence[Pairing]) -> str | None:
+    def special(self, paired: Paired) -> str | None:
         """Say where the share is of no calls (SEMANTICS A5)."""
-        _, n, m = _counts(pairings)
-        return "undefined" if m and not n else None
+        return "undefined" if paired.m and not paired.n else None
 
-    def explain(self, pairings: Sequence[Pairing], score: float) -> str:
+    def explain(self, paired: Paired, score: float) -> str:
         """Say how many calls are accounted for, and which is the first that is not."""
-        ours, n = self._vouched(pairings)[0], _counts(pairings)[1]
-        if not n:
-            undefined = self.special(pairings) is not None
+        if not paired.n:
+            undefined = self.special(paired) is not None
             return "no calls were made" + (", so precision is undefined" if undefined else "")
-        why = "" if ours == n else _reason(pairings, first_extra, "unmatched")
-        return f"{ours} of {n} calls are in the reference{why}"
+        ours = self._vouched(paired)[0]
+        why = "" if ours == paired.n else _extra(paired)
+        return f"{ours} of {paired.n} calls are in the reference{why}"
 
 
 @dataclass(frozen=True)
@@ -121,24 +105,22 @@ class TrajectoryRecall(_Share):
 
     key: str = "trajectory_recall"
 
-    def measure(self, pairings: Sequence[Pairing]) -> float:
+    def measure(self, paired: Paired) -> float:
         """Return the recall."""
-        _, n, m = _counts(pairings)
-        return recall_of(self._vouched(pairings)[1], n, m)
+        return recall_of(self._vouched(paired)[1], paired.n, paired.m)
 
-    def special(self, pairings: Sequence[Pairing]) -> str | None:
+    def special(self, paired: Paired) -> str | None:
         """Say where the share is of no calls (SEMANTICS A5)."""
-        _, n, m = _counts(pairings)
-        return "undefined" if n and not m else None
+        return "undefined" if paired.n and not paired.m else None
 
-    def explain(self, pairings: Sequence[Pairing], score: float) -> str:
+    def explain(self, paired: Paired, score: float) -> str:
         """Say how many calls were made, and which is the first that was not."""
-        theirs, m = self._vouched(pairings)[1], _counts(pairings)[2]
-        if not m:
-            undefined = self.special(pairings) is not None
+        if not paired.m:
+            undefined = self.special(paired) is not None
             return "no calls are expected" + (", so recall is undefined" if undefined else "")
-        why = "" if theirs == m else _reason(pairings, first_missing, "missing")
-        return f"{theirs} of {m} reference calls were made{why}"
+        theirs = self._vouched(paired)[1]
+        why = "" if theirs == paired.m else _missing(paired)
+        return f"{theirs} of {paired.m} reference calls were made{why}"
 
 
 @dataclass(frozen=True)
@@ -147,25 +129,20 @@ class TrajectoryF1(_Share):
 
     key: str = "trajectory_f1"
 
-    def measure(self, pairings: Sequence[Pairing]) -> float:
+    def measure(self, paired: Paired) -> float:
         """Return F1."""
-        nu, n, m = _counts(pairings)
         if self.duplicates == "once":
-            return f1_of(nu, n, m)
-        ours, theirs = self._vouched(pairings)
-        precision, recall = precision_of(ours, n, m), recall_of(theirs, n, m)
+            return f1_of(paired.nu, paired.n, paired.m)
+        ours, theirs = self._vouched(paired)
+        precision = precision_of(ours, paired.n, paired.m)
+        recall = recall_of(theirs, paired.n, paired.m)
         total = precision + recall
         return 2 * precision * recall / total if total else 0.0
 
-    def explain(self, pairings: Sequence[Pairing], score: float) -> str:
+    def explain(self, paired: Paired, score: float) -> str:
         """Say how many calls have a partner, and which is the first that has none."""
-        nu, n, m = _counts(pairings)
-        why = ""
-        if score < 1:
-            why = _reason(pairings, first_missing, "missing") or _reason(
-                pairings, first_extra, "unmatched"
-            )
-        return f"{nu} calls agree, of {n} made and {m} expected{why}"
+        why = "" if score == 1 else _missing(paired) or _extra(paired)
+        return f"{paired.nu} calls agree, of {paired.n} made and {paired.m} expected{why}"
 
 
 @dataclass(frozen=True)
@@ -191,21 +168,20 @@ class ToolCallAccuracyEvaluator(CallComparison):
         """How arguments are compared, where no override says otherwise."""
         return self.args_match_mode
 
-    def measure(self, pairings: Sequence[Pairing]) -> float | None:
+    def measure(self, paired: Paired) -> float | None:
         """Return recall, or F1 where extra calls count."""
-        nu, n, m = _counts(pairings)
-        if not m:
+        if not paired.m:
             return None
-        return f1_of(nu, n, m) if self.penalize_extra else recall_of(nu, n, m)
+        rate = f1_of if self.penalize_extra else recall_of
+        return rate(paired.nu, paired.n, paired.m)
 
-    def verdict(self, pairings: Sequence[Pairing], score: float) -> str:
+    def verdict(self, paired: Paired, score: float) -> str:
         """Return how many of the reference's calls were made, as `2/3`."""
-        nu, _, m = _counts(pairings)
-        return f"{nu}/{m}"
+        return f"{paired.nu}/{paired.m}"
 
-    def details(self, pairings: Sequence[Pairing]) -> dict[str, Any]:
+    def details(self, paired: Paired) -> dict[str, Any]:
         """Return precision, recall, F1 and the counts."""
-        counts = nu, n, m = _counts(pairings)
+        counts = nu, n, m = paired.nu, paired.n, paired.m
         return {
             "matched": nu,
             "agent_count": n,
@@ -215,11 +191,10 @@ class ToolCallAccuracyEvaluator(CallComparison):
             "f1": f1_of(*counts),
         }
 
-    def explain(self, pairings: Sequence[Pairing], score: float) -> str:
+    def explain(self, paired: Paired, score: float) -> str:
         """Say how many calls were made, which is missing, and how many are extra."""
-        nu, n, m = _counts(pairings)
+        nu, n, m = paired.nu, paired.n, paired.m
         if not m:
             return "the reference has no calls, so there is no accuracy"
-        why = _reason(pairings, first_missing, "missing")
-        extra = f"; {n - nu} extra calls" if n > nu else ""
-        return f"{nu} of {m} reference calls were made{why}{extra}"
+        extra = f"; {n - nu} extra call{'s' * (n - nu > 1)}" if n > nu else ""
+        return f"{nu} of {m} reference calls were made{_missing(paired)}{extra}"

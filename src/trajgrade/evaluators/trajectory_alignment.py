@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from trajgrade.evaluators.comparison import CallComparison
 from trajgrade.evaluators.evaluator import check_choice
+from trajgrade.evaluators.paired import Paired
 from trajgrade.evaluators.wording import (
     contrast,
     first_extra,
@@ -48,32 +49,38 @@ class TrajectoryAlignment(CallComparison):
         check_choice("order", self.order, Order)
         super().__post_init__()
 
-    def measure(self, pairings: Sequence[Pairing]) -> float:
+    def measure(self, paired: Paired) -> float:
         """Return the score, similarities pooled over the turns."""
         total = math.fsum(
-            pair.similarity for found in self._aligned(pairings) for pair in found.matched
+            pair.similarity for found in self._aligned(paired) for pair in found.matched
         )
-        calls = sum(len(pairing.ours) + len(pairing.theirs) for pairing in pairings)
-        return 2 * total / calls if calls else 1.0
+        return 2 * total / (paired.n + paired.m) if paired.n + paired.m else 1.0
 
-    def _aligned(self, pairings: Sequence[Pairing]) -> list[Alignment]:
-        return [align(pairing, self.order) for pairing in pairings]
+    def _aligned(self, paired: Paired) -> list[Alignment]:
+        return [align(pairing, self.order) for pairing in paired.pairings]
 
-    def explain(self, pairings: Sequence[Pairing], score: float) -> str:
+    def explain(self, paired: Paired, score: float) -> str:
         """Say how many calls are aligned and agree, and the first difference."""
-        found = self._aligned(pairings)
+        found = self._aligned(paired)
         pairs = sum(len(one.matched) for one in found)
         agreeing = sum(pair.similarity == 1.0 for one in found for pair in one.matched)
-        calls = sum(len(p.ours) for p in pairings), sum(len(p.theirs) for p in pairings)
-        text = f"{agreeing} agree and {pairs - agreeing} partly, of {calls[0]} calls against {calls[1]}"
-        for at, (one, pairing) in enumerate(zip(found, pairings, strict=True)):
-            if self.order == "in_order" and not pairing.strict:
-                return f"{text}; {turn_of(pairings, at)}{first_unequal(pairing)}"
-            for pair in one.matched:
-                if pair.similarity < 1:
-                    why = contrast(pairing.theirs[pair.expected], pairing.ours[pair.got])
-                    return f"{text}; {turn_of(pairings, at)}call {pair.got}: {why}"
-            if one.missing or one.extra:
-                why = first_missing(pairing) if pairing.missing else first_extra(pairing)
-                return f"{text}; {turn_of(pairings, at)}{why}"
+        text = (
+            f"{agreeing} agree and {pairs - agreeing} partly, "
+            f"of {paired.n} calls against {paired.m}"
+        )
+        for at, (one, pairing) in enumerate(zip(found, paired.pairings, strict=True)):
+            why = self._first_difference(one, pairing)
+            if why:
+                return f"{text}; {turn_of(paired.pairings, at)}{why}"
         return text
+
+    def _first_difference(self, found: Alignment, pairing: Pairing) -> str:
+        if self.order == "in_order":
+            return "" if pairing.strict else first_unequal(pairing)
+        for pair in found.matched:
+            if pair.similarity < 1:
+                why = contrast(pairing.theirs[pair.expected], pairing.ours[pair.got])
+                return f"call {pair.got}: {why}"
+        if found.missing:
+            return first_missing(pairing)
+        return first_extra(pairing) if found.extra else ""

@@ -14,19 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate
 from typing import Any, Literal
 
 from trajgrade.errors import ConfigError
 from trajgrade.evaluators.comparison import CallComparison
 from trajgrade.evaluators.evaluator import check_choice
-from trajgrade.evaluators.wording import (
-    first_displaced,
-    first_extra,
-    first_missing,
-    first_unequal,
-    turn_of,
-)
+from trajgrade.evaluators.paired import Paired
+from trajgrade.evaluators.wording import first_displaced, first_extra, first_missing, first_unequal
 from trajgrade.matching.arguments import ArgsMode, Override
 from trajgrade.matching.messages import embedded_in_order, equal_in_order, messages_agree
 from trajgrade.matching.pairing import Pairing
@@ -62,6 +58,10 @@ REASONS: Mapping[str, Callable[[Pairing], str]] = {
     "superset": first_missing,
     "in_order": first_displaced,
 }
+
+
+_EMPTY_PASSES: Mapping[str, str] = {"subset": "n", "superset": "m", "in_order": "m"}
+"""The side that, being empty, makes a mode pass whatever is on the other."""
 
 
 def _messages(sizes: Sequence[int]) -> list[range]:
@@ -110,11 +110,11 @@ class TrajectoryMatchEvaluator(CallComparison):
             )
         super().__post_init__()
 
-    @property
+    @cached_property
     def _mode(self) -> str:
         return ALIASES.get(self.mode, self.mode)
 
-    @property
+    @cached_property
     def by_message(self) -> bool:
         """Whether it matters which calls stand in one message."""
         return self.granularity == "message" or self.parallel == "unordered"
@@ -133,42 +133,37 @@ class TrajectoryMatchEvaluator(CallComparison):
             return messages_agree(ours, theirs, agree, reorder=reorder, extras=in_order)
         return (embedded_in_order if in_order else equal_in_order)(ours, theirs, agree)
 
-    def measure(self, pairings: Sequence[Pairing]) -> float:
+    def measure(self, paired: Paired) -> float:
         """Return 1.0 if every pairing passes, else 0.0."""
-        return 1.0 if all(map(self._passes, pairings)) else 0.0
+        return 1.0 if paired.passes(self._passes) else 0.0
 
-    def verdict(self, pairings: Sequence[Pairing], score: float) -> bool:
+    def verdict(self, paired: Paired, score: float) -> bool:
         """Return whether it matched."""
         return score == 1.0
 
-    def special(self, pairings: Sequence[Pairing]) -> str | None:
+    def special(self, paired: Paired) -> str | None:
         """Say where the mode cannot fail because one side is empty (SEMANTICS A5)."""
-        if any(pairing.ours or pairing.theirs for pairing in pairings):
-            if self._mode == "subset" and not any(pairing.ours for pairing in pairings):
-                return "vacuous"
-            if self._mode in ("superset", "in_order") and not any(p.theirs for p in pairings):
-                return "vacuous"
-        return None
+        if paired.n and paired.m:
+            return None
+        empty = _EMPTY_PASSES.get(self._mode)
+        if empty is None or not (paired.n or paired.m):
+            return None
+        return None if getattr(paired, empty) else "vacuous"
 
-    def details(self, pairings: Sequence[Pairing]) -> dict[str, Any]:
+    def details(self, paired: Paired) -> dict[str, Any]:
         """Return the modes."""
         return {"mode": self.mode, "tool_args_match_mode": self.tool_args_match_mode}
 
-    def explain(self, pairings: Sequence[Pairing], score: float) -> str:
+    def explain(self, paired: Paired, score: float) -> str:
         """Say that it matched, or where it first differs."""
-        counts = (
-            f"{sum(len(p.ours) for p in pairings)} calls against "
-            f"{sum(len(p.theirs) for p in pairings)}"
-        )
         if score == 1.0:
-            empty = self.special(pairings) is not None
+            empty = self.special(paired) is not None
             note = "; vacuous: with these calls the mode cannot fail" if empty else ""
-            return f"{self.mode} match: {counts}{note}"
-        at = next(index for index, p in enumerate(pairings) if not self._passes(p))
-        why = REASONS[self._mode](pairings[at])
+            return f"{self.mode} match: {paired.n} calls against {paired.m}{note}"
+        why = paired.first(lambda pairing: not self._passes(pairing), REASONS[self._mode])
         if self.by_message:
             why += " (compared by message)"
-        return f"no {self.mode} match, {counts}: {turn_of(pairings, at)}{why}"
+        return f"no {self.mode} match, {paired.n} calls against {paired.m}: {why}"
 
 
 @dataclass(frozen=True)

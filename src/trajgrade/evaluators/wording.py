@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 from trajgrade.errors import near, shorten
@@ -10,7 +11,7 @@ from trajgrade.matching.arguments import none_as_empty
 from trajgrade.matching.pairing import Pairing
 from trajgrade.matching.paths import lookup
 from trajgrade.matching.values import MISSING, differences
-from trajgrade.trajectory import ToolCall, Trajectory
+from trajgrade.trajectory import ToolCall
 
 
 def show(call: ToolCall) -> str:
@@ -53,6 +54,22 @@ def _types(expected: Any, got: Any) -> str:
     return f" ({type(expected).__name__} against {type(got).__name__})"
 
 
+def once(say: Callable[[Pairing], str]) -> Callable[[Pairing], str]:
+    """Let a pairing be put into words once, for all metrics that say the same of it."""
+    name = say.__name__
+
+    @wraps(say)
+    def remembered(pairing: Pairing) -> str:
+        words = pairing.words
+        if name not in words:
+            words[name] = say(pairing)
+        said: str = words[name]
+        return said
+
+    return remembered
+
+
+@once
 def first_unequal(pairing: Pairing) -> str:
     """Say where two lists of calls first differ, position by position."""
     index = pairing.first_unequal
@@ -65,6 +82,7 @@ def first_unequal(pairing: Pairing) -> str:
     return f"call {index}: {contrast(pairing.theirs[index], pairing.ours[index])}"
 
 
+@once
 def first_missing(pairing: Pairing) -> str:
     """Say which call of the reference was not made, and the extra call that is most like it."""
     missing = pairing.missing
@@ -81,6 +99,7 @@ def first_missing(pairing: Pairing) -> str:
     return f"reference call {missing[0]} not made{more}: {show(wanted)}{hint}"
 
 
+@once
 def first_extra(pairing: Pairing) -> str:
     """Say which call of the agent has no partner in the reference."""
     extra = pairing.unmatched
@@ -94,6 +113,7 @@ def first_extra(pairing: Pairing) -> str:
     return f"call {extra[0]} is extra{more}: {show(call)}"
 
 
+@once
 def first_displaced(pairing: Pairing) -> str:
     """Say which call of the reference does not come in its order."""
     index = pairing.unembedded
@@ -122,27 +142,6 @@ def hinges_on(pairings: Sequence[Pairing]) -> str:
                         "were not recorded, and the outcome hangs on them"
                     )
     return "arguments were not recorded, and the outcome hangs on them"
-
-
-def evidence(ours: Trajectory, pairings: Sequence[Pairing]) -> dict[str, Any]:
-    """Return the metadata that every comparison of calls has."""
-    failed = sum(call.failed for call in ours.tool_calls)
-    found: dict[str, Any] = {
-        "agent_tools": [call.name for pairing in pairings for call in pairing.ours],
-        "reference_tools": [call.name for pairing in pairings for call in pairing.theirs],
-        "failed_calls": failed,
-    }
-    broken = [
-        f"the arguments of call {index} ({call.name}) are not JSON"
-        for index, call in enumerate(ours.tool_calls)
-        if call.args_state == "unparseable"
-    ]
-    if broken or ours.notes:
-        found["notes"] = [*broken, *ours.notes]
-    rule = pairings[0].rule
-    if rule.by_tool:
-        found["overrides"] = overrides_met(pairings)
-    return found
 
 
 def overrides_met(pairings: Sequence[Pairing]) -> dict[str, list[str]]:

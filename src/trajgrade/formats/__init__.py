@@ -3,6 +3,10 @@
 from trajgrade.registry import Entry
 
 BUILTINS: dict[str, Entry] = {
+    "anthropic_messages": Entry(
+        "trajgrade.formats.anthropic_messages:FORMAT",
+        "Anthropic messages: content blocks tool_use, tool_result, thinking",
+    ),
     "calls": Entry(
         "trajgrade.formats.calls:FORMAT",
         "plain calls: objects with name and args, arguments, input or kwargs",
@@ -10,6 +14,14 @@ BUILTINS: dict[str, Entry] = {
     "chat": Entry(
         "trajgrade.formats.chat:FORMAT",
         "messages with role and content that bear no origin's mark; [] is zero calls",
+    ),
+    "gemini_contents": Entry(
+        "trajgrade.formats.gemini_contents:FORMAT",
+        "Gemini contents: parts with text, functionCall, functionResponse",
+    ),
+    "langchain_messages": Entry(
+        "trajgrade.formats.langchain_messages:FORMAT",
+        "LangChain messages: type human, ai, system or tool",
     ),
     "openai_chat": Entry(
         "trajgrade.formats.openai_chat:FORMAT",
@@ -19,7 +31,16 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.openai_function_call:FORMAT",
         "OpenAI chat messages of the older kind: function_call",
     ),
+    "openai_responses": Entry(
+        "trajgrade.formats.openai_responses:FORMAT",
+        "OpenAI Responses items: type function_call, reasoning, web_search_call, …",
+    ),
+    "potato_conversation": Entry(
+        "trajgrade.formats.potato_conversation:FORMAT",
+        "Potato conversations: turns with speaker and text, structured_turns",
+    ),
     "text": Entry("trajgrade.formats.text:FORMAT", "a bare text: one message by the assistant"),
+    "trajgrade": Entry("trajgrade.formats.own:FORMAT", "trajgrade's own shape: trajgrade, steps"),
     "vertex_trajectory": Entry(
         "trajgrade.formats.vertex_trajectory:FORMAT",
         "Vertex AI: tool_name and tool_input, or rows with predicted_trajectory",

@@ -65,8 +65,8 @@ def _lenient(raw: str, place: str, notes: list[str]) -> tuple[Any, ArgsState]:
     return value, "ok"
 
 
-def bounded(value: Any, place: str) -> None:
-    """Refuse a value that is nested deeper than `MAX_DEPTH`, or in a circle.
+def bounded(value: Any, place: str, levels: int = MAX_DEPTH) -> None:
+    """Refuse a value that is nested deeper than `levels`, or in a circle.
 
     Raises:
         MalformedTraceError: It is.
@@ -77,9 +77,9 @@ def bounded(value: Any, place: str) -> None:
     deepest: dict[int, int] = {}
     while stack:
         item, depth = stack.pop()
-        if depth > MAX_DEPTH:
+        if depth > levels:
             raise MalformedTraceError(
-                f"{place}: nested deeper than {MAX_DEPTH} levels, or in a circle"
+                f"{place}: nested deeper than {levels} levels, or in a circle"
             )
         if deepest.get(id(item), 0) >= depth:
             continue

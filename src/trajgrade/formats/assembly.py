@@ -88,6 +88,11 @@ class Assembly:
         self._waiting: Waiting = {}
         self._calls = 0
 
+    @property
+    def waits(self) -> bool:
+        """Whether a call waits for its result."""
+        return bool(self._waiting)
+
     def message(self, role: str, text: str = "") -> None:
         """Begin a step; the calls that follow stand in it."""
         if role == "user":
@@ -160,7 +165,7 @@ class Assembly:
     def trajectory(
         self,
         *,
-        final: str | None | msgspec.UnsetType = msgspec.UNSET,
+        final: str | msgspec.UnsetType | None = msgspec.UNSET,
         id: str | None = None,  # noqa: A002 the field's word for it
         notes: Iterable[str] = (),
     ) -> Trajectory:

@@ -2,7 +2,8 @@
 
     [
       {"role": "user", "content": "Any trains to Oslo?"},
-      {"role": "assistant", "content": "", "tool_calls": [{"name": "trains", "args": {"to": "Oslo"}}]},
+      {"role": "assistant", "content": "",
+       "tool_calls": [{"name": "trains", "args": {"to": "Oslo"}}]},
       {"role": "tool", "content": "09:14"},
       {"role": "assistant", "content": [{"type": "text", "text": "Yes, at 09:14."}]}
     ]
@@ -26,10 +27,10 @@ from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
 _MESSAGE = frozenset({
-    "role", "content", "tool_calls", "tool_call_id", "name", "id", "refusal", "annotations", "audio",
-    "reasoning", "reasoning_content", "reasoning_details", "thinking", "metadata", "usage", "model",
-    "response_metadata", "provider_specific_fields", "logprobs", "citations", "images", "tags",
-    "attachments", "extra", "status", "is_error",
+    "role", "content", "tool_calls", "tool_call_id", "name", "id", "refusal", "annotations",
+    "audio", "reasoning", "reasoning_content", "reasoning_details", "thinking", "metadata", "usage",
+    "model", "response_metadata", "provider_specific_fields", "logprobs", "citations", "images",
+    "tags", "attachments", "extra", "status", "is_error",
 })  # fmt: skip
 _AROUND = frozenset({
     "messages", "id", "metadata", "tools", "system", "tags", "usage", "stop", "extra",
@@ -54,7 +55,7 @@ class Chat:
             if "messages" in data:
                 if not isinstance(data["messages"], list) or not _simple(data, _AROUND):
                     return False
-            elif "role" not in data:
+            elif "role" not in data or not ("content" in data or data.get("tool_calls")):
                 return False
         elif not isinstance(data, list):
             return False
@@ -78,7 +79,7 @@ def _is_message(item: Any) -> bool:
         return False
     calls = item.get("tool_calls")
     if calls is None or calls == []:
-        return "content" in item and _is_content(item["content"], item["role"])
+        return _is_content(item.get("content"), item["role"])
     return (
         isinstance(calls, list)
         and all(isinstance(call, str) or is_call(call) for call in calls)

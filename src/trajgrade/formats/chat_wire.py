@@ -79,7 +79,7 @@ WIRE = list[Message]
 ROLES = {"developer": "system", "function": "tool"}
 
 
-def read(
+def read(  # noqa: C901 calls and results in one pass: the hot path of the whole package
     messages: Sequence[Message | Loose],
     format: str | None = None,  # noqa: A002 the field's word for it
     notes: Sequence[str] = (),
@@ -89,7 +89,7 @@ def read(
 
     Args:
         messages: Its messages, in order.
-        format: The name of the format; `openai_chat` or, where nothing is called, `chat` by default.
+        format: The name of the format; by default `openai_chat`, or `chat` where nothing is called.
         notes: What was unusual so far.
         id: The conversation's id.
 
@@ -111,7 +111,8 @@ def read(
                     name, raw = call.function.name, call.function.arguments
                     args: Any = None
                     state: ArgsState = "ok"
-                    if type(raw) is str and len(raw) <= SHORT:  # as `parsed` does it, without a call
+                    if type(raw) is str and len(raw) <= SHORT:
+                        # As `parsed` does it; most arguments are read here.
                         try:
                             args = decode(raw)
                         except ValueError:

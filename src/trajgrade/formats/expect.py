@@ -1,4 +1,4 @@
-"""What a reader expects in a place of a raw trace, or a `MalformedTraceError` that names the place."""
+"""What a reader expects in a place of a raw trace, else an error that names the place."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""OpenAI's chat API. The mark: `tool_calls` whose members hold a `function`.
+r"""OpenAI's chat API. The mark: `tool_calls` whose members hold a `function`.
 
     [
       {"role": "user", "content": "Any trains to Oslo?"},
       {"role": "assistant", "content": null, "tool_calls": [
         {"id": "call_1", "type": "function",
-         "function": {"name": "trains", "arguments": "{\\"to\\": \\"Oslo\\"}"}}]},
+         "function": {"name": "trains", "arguments": "{\"to\": \"Oslo\"}"}}]},
       {"role": "tool", "tool_call_id": "call_1", "content": "09:14"},
       {"role": "assistant", "content": "Yes, at 09:14."}
     ]

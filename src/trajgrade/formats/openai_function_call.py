@@ -1,9 +1,9 @@
-"""OpenAI's chat API before it had `tool_calls`. The mark: a message's `function_call`.
+r"""OpenAI's chat API before it had `tool_calls`. The mark: a message's `function_call`.
 
     [
       {"role": "user", "content": "Any trains to Oslo?"},
       {"role": "assistant", "content": null,
-       "function_call": {"name": "trains", "arguments": "{\\"to\\": \\"Oslo\\"}"}},
+       "function_call": {"name": "trains", "arguments": "{\"to\": \"Oslo\"}"}},
       {"role": "function", "name": "trains", "content": "09:14"},
       {"role": "assistant", "content": "Yes, at 09:14."}
     ]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Literal, cast, get_args
 
 import msgspec
@@ -210,6 +209,8 @@ def _items_hold(mode: ArgsMode, got: Any, expected: Any) -> bool:
 
 def same_arguments(got: Any, expected: Any) -> bool:
     """Equality of whole arguments: null, empty text and the empty object are no arguments."""
+    if type(got) is dict and type(expected) is dict:
+        return same(got, expected)
     return same(none_as_empty(got), none_as_empty(expected))
 
 
@@ -241,6 +242,10 @@ def check_mode(mode: str, where: str) -> ArgsMode:
 class CompiledRule:
     """An `ArgumentRule` with its comparers, one per tool that has an override and one for the rest.
 
+    Attributes:
+        renames: Whether `name` may return another name than it is given.
+        countable: Whether agreement is an equivalence for every tool.
+
     Raises:
         ConfigError: The rule names a mode, a path or a comparator that does not exist.
     """
@@ -254,7 +259,10 @@ class CompiledRule:
             self._normal(alias): self._normal(tool) for alias, tool in rule.name_aliases.items()
         }
         self.default = Comparer(rule, None)
+        self.renames = bool(self.aliases) or rule.unicode is not None
         self.by_tool = {self.name(tool): Comparer(rule, tool) for tool in rule.overrides}
+        relations = {comparer.relation for comparer in (self.default, *self.by_tool.values())}
+        self.countable = relations <= {"equal", "ignore"}
 
     def name(self, tool: str) -> str:
         """Return the name that a tool is compared by."""
@@ -264,11 +272,6 @@ class CompiledRule:
     def _normal(self, tool: str) -> str:
         form = self.rule.unicode
         return tool if form is None else unicodedata.normalize(form, tool)
-
-    @cached_property
-    def renames(self) -> bool:
-        """Whether `name` may return another name than it is given."""
-        return bool(self.aliases) or self.rule.unicode is not None
 
     def comparer(self, tool: str) -> Comparer:
         """Return the comparer of a tool, given the name that it is compared by."""

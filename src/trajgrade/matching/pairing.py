@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import cached_property
 
+from trajgrade.lazy import lazy
 from trajgrade.matching.arguments import Comparer, CompiledRule, none_as_empty
 from trajgrade.matching.bipartite import FREE, maximum_matching
 from trajgrade.matching.values import canonical
@@ -30,6 +30,9 @@ class Pairing:
         unknown_agrees: Whether a call whose arguments were not recorded agrees with every call of
             its tool. It agrees under `ignore` in any case.
         messages: How many calls each message has, in P and in R; None where that does not matter.
+
+    Attributes:
+        words: What has been put into words of it, so that several metrics say the same.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class Pairing:
         self.rule = rule
         self.unknown_agrees = unknown_agrees
         self.messages = messages
+        self.words: dict[str, str] = {}
 
     def agree(self, call: ToolCall, reference: ToolCall) -> bool:
         """Whether `call ~ reference`."""
@@ -63,14 +67,16 @@ class Pairing:
             return self.unknown_agrees or comparer.relation == "ignore"
         return comparer.agrees(call.args, reference.args)
 
-    @cached_property
+    @lazy
     def uncertain(self) -> bool:
         """Whether the arguments of some call were not recorded."""
-        return any(
-            call.args_state == "unknown" for calls in (self.ours, self.theirs) for call in calls
-        )
+        for calls in (self.ours, self.theirs):
+            for call in calls:
+                if call.args_state == "unknown":
+                    return True
+        return False
 
-    @cached_property
+    @lazy
     def generous(self) -> Pairing:
         """The same pairing with every unrecorded argument agreeing.
 
@@ -81,14 +87,19 @@ class Pairing:
             self.ours, self.theirs, self.rule, unknown_agrees=True, messages=self.messages
         )
 
-    @cached_property
+    @lazy
     def first_unequal(self) -> int | None:
         """The first index at which the lists differ, None where they agree call by call."""
-        agree = self.agree
-        for index, (call, reference) in enumerate(zip(self.ours, self.theirs)):  # noqa: B905 lengths may differ
-            if not agree(call, reference):
-                return index
         shorter = min(len(self.ours), len(self.theirs))
+        plain = not (self.rule.renames or self.rule.by_tool or self.uncertain)
+        agrees = self.rule.default.agrees
+        for index in range(shorter):
+            call, reference = self.ours[index], self.theirs[index]
+            if plain:
+                if call.name != reference.name or not agrees(call.args, reference.args):
+                    return index
+            elif not self.agree(call, reference):
+                return index
         return None if len(self.ours) == len(self.theirs) else shorter
 
     @property
@@ -96,7 +107,7 @@ class Pairing:
         """Whether both lists agree call by call."""
         return self.first_unequal is None
 
-    @cached_property
+    @lazy
     def unembedded(self) -> int | None:
         """The first reference call that has no place in P after the ones before it, or None.
 
@@ -111,31 +122,47 @@ class Pairing:
             position += 1
         return None
 
-    @cached_property
+    @lazy
     def pairs(self) -> list[Pair]:
-        """A maximum matching as (index in P, index in R), by index in P."""
+        """A maximum matching as (index in P, index in R), by index in P.
+
+        Where agreement is an equivalence, equal calls at the same place from either end are
+        paired first: calls of one kind are interchangeable, so that loses nothing.
+        """
         if self.strict:
             return [(index, index) for index in range(len(self.ours))]
-        theirs: dict[str, list[int]] = defaultdict(list)
-        for index, reference in enumerate(self.theirs):
-            theirs[self.rule.name(reference.name)].append(index)
-        ours: dict[str, list[int]] = defaultdict(list)
-        for index, call in enumerate(self.ours):
-            name = self.rule.name(call.name)
-            if name in theirs:
-                ours[name].append(index)
+        start, left, right = 0, len(self.ours), len(self.theirs)
         found: list[Pair] = []
-        for name, left in ours.items():
-            found += self._tool_pairs(self.rule.comparer(name), left, theirs[name])
+        if self.rule.countable and not self.uncertain:
+            start = self.first_unequal or 0
+            found += [(index, index) for index in range(start)]
+            while min(left, right) > start and self.agree(
+                self.ours[left - 1], self.theirs[right - 1]
+            ):
+                left, right = left - 1, right - 1
+                found.append((left, right))
+        name = self.rule.name if self.rule.renames else None
+        theirs: dict[str, list[int]] = defaultdict(list)
+        for index in range(start, right):
+            tool = self.theirs[index].name
+            theirs[name(tool) if name else tool].append(index)
+        ours: dict[str, list[int]] = defaultdict(list)
+        for index in range(start, left):
+            tool = self.ours[index].name
+            tool = name(tool) if name else tool
+            if tool in theirs:
+                ours[tool].append(index)
+        for tool, indices in ours.items():
+            found += self._tool_pairs(self.rule.comparer(tool), indices, theirs[tool])
         found.sort()
         return found
 
-    @cached_property
+    @lazy
     def size(self) -> int:
         """The size of a maximum matching: ν."""
         return len(self.pairs)
 
-    @cached_property
+    @lazy
     def vouched(self) -> tuple[int, int]:
         """How many calls of P agree with some call of R, and of R with some of P (membership)."""
         edges = [

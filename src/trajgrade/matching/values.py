@@ -44,7 +44,10 @@ def same(left: Any, right: Any) -> bool:
             return False
         for key, value in left.items():
             other = right.get(key, MISSING)
-            if other is MISSING or not same(value, other):
+            if type(value) is str:
+                if value != other:
+                    return False
+            elif other is MISSING or not same(value, other):
                 return False
         return True
     if kind is list and type(right) is list:
