@@ -1,0 +1,167 @@
+"""Gemini's `contents`. The mark: `parts` that hold `text`, `functionCall`, `functionResponse`, ….
+
+    {"contents": [
+      {"role": "user", "parts": [{"text": "Any trains to Oslo?"}]},
+      {"role": "model", "parts": [{"functionCall": {"name": "trains", "args": {"to": "Oslo"}}}]},
+      {"role": "user", "parts": [
+        {"functionResponse": {"name": "trains", "response": {"output": "09:14"}}}]},
+      {"role": "model", "parts": [{"text": "Yes, at 09:14."}]}
+    ]}
+
+Also the list alone, one content alone, and the response of the API,
+`{"candidates": [{"content": {…}}]}`, one trajectory for each candidate; names in camel or snake
+case. Calls often have no id: a response belongs to the first call of its name that has none yet. A
+response that holds an `error` and no `output` says that the call failed. `executableCode` is run by
+Google: a hosted call, `code_execution`. Parts marked as `thought` are no text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trajgrade.errors import MalformedTraceError, shorten
+from trajgrade.formats import expect
+from trajgrade.formats.assembly import Assembly
+from trajgrade.formats.content import result_of
+from trajgrade.glimpse import Glimpse
+from trajgrade.trajectory import CallStatus, Trajectory
+
+_CALL = ("functionCall", "function_call")
+_RESPONSE = ("functionResponse", "function_response")
+_CODE = ("executableCode", "executable_code")
+_OUTCOME = ("codeExecutionResult", "code_execution_result")
+_MARKS = (
+    "text", *_CALL, *_RESPONSE, *_CODE, *_OUTCOME,
+    "inlineData", "inline_data", "fileData", "file_data",
+)  # fmt: skip
+_FOREIGN = ("type", "kind", "part_kind")
+_ROLES = {"user": "user", "model": "assistant", "function": "user", "system": "system"}
+
+
+class GeminiContents:
+    """Gemini's contents; the module shows their shape."""
+
+    def recognises(self, seen: Glimpse) -> bool:
+        """Whether there are contents, and each has `parts` with Gemini's keys."""
+        contents = [content for contents in _conversations(seen.data) for content in contents]
+        return bool(contents) and all(map(_is_content, contents))
+
+    def read(self, data: Any) -> list[Trajectory]:
+        """Read the conversation, or one for each candidate of a response."""
+        return [_read(contents) for contents in _conversations(data)]
+
+
+def _conversations(data: Any) -> list[list[Any]]:
+    if isinstance(data, list):
+        return [data]
+    if not isinstance(data, dict):
+        return []
+    contents = data.get("contents")
+    before = contents if isinstance(contents, list) else [] if contents is None else [contents]
+    candidates = data.get("candidates")
+    if isinstance(candidates, list):
+        answers = [
+            candidate["content"]
+            for candidate in candidates
+            if isinstance(candidate, dict) and isinstance(candidate.get("content"), dict)
+        ]
+        if answers:
+            return [[*before, {"role": "model", **_given(answer)}] for answer in answers]
+    return [before] if contents is not None else [[data]]
+
+
+def _given(content: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in content.items() if value is not None}
+
+
+def _is_content(content: Any) -> bool:
+    if not isinstance(content, dict) or not isinstance(content.get("parts"), list):
+        return False
+    if "content" in content or "type" in content:
+        return False
+    return all(map(_is_part, content["parts"])) and (
+        bool(content["parts"]) or content.get("role") == "model"
+    )
+
+
+def _is_part(part: Any) -> bool:
+    if isinstance(part, str):
+        return True
+    return (
+        isinstance(part, dict)
+        and any(part.get(key) is not None for key in _MARKS)
+        and not any(part.get(key) is not None for key in _FOREIGN)
+    )
+
+
+def _read(contents: list[Any]) -> Trajectory:
+    assembly = Assembly("gemini_contents")
+    for at, content in enumerate(contents):
+        place = f"content {at}"
+        raw = expect.record(content, place)
+        role = raw.get("role") or "user"
+        if not isinstance(role, str) or role not in _ROLES:
+            raise MalformedTraceError(
+                f"{place}: the role is {shorten(role)}; known are {', '.join(_ROLES)}"
+            )
+        parts = expect.array(raw.get("parts"), f"{place}, parts")
+        _content(assembly, _ROLES[role], parts, place)
+    return assembly.trajectory()
+
+
+def _content(assembly: Assembly, role: str, parts: list[Any], place: str) -> None:
+    records = [
+        {"text": part} if isinstance(part, str) else expect.record(part, f"{place}, part {at}")
+        for at, part in enumerate(parts)
+    ]
+    for raw in records:
+        response = _first(raw, _RESPONSE)
+        if response is not None:
+            _response(assembly, expect.record(response, place), place)
+    others = [raw for raw in records if _first(raw, _RESPONSE) is None]
+    if others or not records:
+        texts = [
+            expect.text(raw.get("text"), f"{place}, text") or ""
+            for raw in others
+            if raw.get("thought") is not True
+        ]
+        assembly.message(role, "".join(texts))
+    for raw in others:
+        _call(assembly, raw, place)
+
+
+def _first(raw: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((raw[key] for key in keys if raw.get(key) is not None), None)
+
+
+def _call(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
+    call, code, outcome = _first(raw, _CALL), _first(raw, _CODE), _first(raw, _OUTCOME)
+    if call is not None:
+        record = expect.record(call, f"{place}, functionCall")
+        name = expect.name(record.get("name"), f"{place}, functionCall")
+        key = expect.identifier(record.get("id"), f"{place}, functionCall, id")
+        assembly.call(name, record.get("args"), key)
+    elif code is not None:
+        assembly.call("code_execution", expect.record(code, place), hosted=True)
+    elif outcome is not None:
+        record = expect.record(outcome, place)
+        failed = "OK" not in str(record.get("outcome", "OK"))
+        assembly.result(
+            result_of(record.get("output"), place),
+            None,
+            "code_execution",
+            status="error" if failed else "ok",
+            step=False,
+        )
+
+
+def _response(assembly: Assembly, record: dict[str, Any], place: str) -> None:
+    name = expect.text(record.get("name"), f"{place}, functionResponse")
+    key = expect.identifier(record.get("id"), f"{place}, functionResponse, id")
+    value = record.get("response")
+    failed = isinstance(value, dict) and bool(value.get("error")) and "output" not in value
+    status: CallStatus = "error" if failed else "unknown"
+    assembly.result(result_of(value, place), key, name, status=status)
+
+
+FORMAT = GeminiContents()

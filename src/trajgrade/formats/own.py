@@ -1,0 +1,71 @@
+"""trajgrade's own shape, as `Trajectory.to_dict` writes it; it is read back equal.
+
+{"trajgrade": 1, "id": null, "format": "openai_chat", "notes": [],
+ "final_response": "Yes, at 09:14.",
+ "steps": [
+   {"role": "user", "content": "Any trains to Oslo?"},
+   {"role": "assistant", "tool_calls": [
+     {"name": "trains", "args": {"to": "Oslo"}, "id": "call_1", "result": "09:14", "turn": 0}]},
+   {"role": "assistant", "content": "Yes, at 09:14."}]}
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trajgrade.errors import MalformedTraceError
+from trajgrade.formats import expect
+from trajgrade.formats.arguments import MAX_DEPTH, bounded
+from trajgrade.glimpse import Glimpse
+from trajgrade.trajectory import Step, ToolCall, Trajectory
+
+
+class _Shape(msgspec.Struct):
+    steps: list[Step]
+    id: str | None = None
+    format: str = "trajgrade"
+    notes: list[str] = []
+    final_response: str | None = None
+    hosted_calls: list[ToolCall] = []
+    tool_calls: list[ToolCall] | None = None
+
+
+class Own:
+    """trajgrade's own shape; the module shows it."""
+
+    def recognises(self, seen: Glimpse) -> bool:
+        """Whether the object says so."""
+        return isinstance(seen.data, dict) and "trajgrade" in seen.data and "steps" in seen.data
+
+    def read(self, data: Any) -> list[Trajectory]:
+        """Read the one trajectory."""
+        record = expect.record(data, "the trajectory")
+        if record.get("trajgrade") != 1 or isinstance(record.get("trajgrade"), bool):
+            raise MalformedTraceError(
+                f"version {record.get('trajgrade')!r} of trajgrade's own shape; this one reads 1"
+            )
+        bounded(record, "the trajectory", 3 * MAX_DEPTH)
+        try:
+            shape = msgspec.convert(record, _Shape)
+        except (msgspec.ValidationError, RecursionError) as broken:
+            raise MalformedTraceError(f"trajgrade's own shape: {broken}") from None
+        made = [call for step in shape.steps for call in step.tool_calls]
+        for at, call in enumerate([*made, *shape.hosted_calls, *(shape.tool_calls or ())]):
+            expect.name(call.name, f"call {at}")
+        calls = [call for call in made if not call.hosted]
+        return [
+            Trajectory(
+                shape.steps,
+                tool_calls=calls if shape.tool_calls is None else shape.tool_calls,
+                hosted_calls=shape.hosted_calls,
+                final_response=shape.final_response,
+                id=shape.id,
+                format=shape.format,
+                notes=shape.notes,
+            )
+        ]
+
+
+FORMAT = Own()
