@@ -107,7 +107,7 @@ def _paths(text: str) -> list[Path]:
         raise DatasetError(f"{text!r} is no path that can be read: {broken}") from None
     found = sorted(match for match in map(Path, matches) if match.is_file())
     if not found:
-        raise DatasetError(_nothing(text, path))
+        raise DatasetError(absent(text))
     return found
 
 
@@ -129,7 +129,9 @@ def _suffix(name: str) -> str:
     return Path(name.lower().removesuffix(".gz")).suffix
 
 
-def _nothing(text: str, path: Path) -> str:
+def absent(text: str) -> str:
+    """Say that nothing is at a path or matches a pattern, and name the nearest that is there."""
+    path = Path(text).expanduser()
     what = "no file matches" if _MAGIC.search(text) else "no such file or directory:"
     parent = next((up for up in path.parents if up.is_dir()), None)
     if parent is None:
