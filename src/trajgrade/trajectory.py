@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from trajgrade.detection import read
-from trajgrade.errors import TraceError
+from trajgrade.errors import TraceError, shorten
 
 ArgsState = Literal["ok", "text", "unparseable", "unknown"]
 CallStatus = Literal["ok", "error", "unknown", "not_run"]
@@ -55,8 +55,8 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the call as plain objects; what is not known is left out, `args` never."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return {"name": self.name, "args": self.args, **plain}
+        plain: dict[str, Any] = msgspec.to_builtins(self, enc_hook=shorten)
+        return {"name": self.name, "args": {}, **plain}
 
     @property
     def failed(self) -> bool:
@@ -175,8 +175,10 @@ class Trajectory:
             "format": self.format,
             "notes": list(self.notes),
             "final_response": self.final_response,
-            "steps": [msgspec.to_builtins(step) for step in self.steps],
+            "steps": [msgspec.to_builtins(step, enc_hook=shorten) for step in self.steps],
         }
+        if self.tool_calls != _of_steps(self.steps):
+            shape["tool_calls"] = [call.to_dict() for call in self.tool_calls]
         if self.hosted_calls:
             shape["hosted_calls"] = [call.to_dict() for call in self.hosted_calls]
         return shape
@@ -200,6 +202,10 @@ class Trajectory:
             f"<Trajectory {self.id or ''} {self.format}: {len(self.steps)} steps, "
             f"{len(self.tool_calls)} calls>"
         )
+
+
+def _of_steps(steps: Iterable[Step]) -> tuple[ToolCall, ...]:
+    return tuple(call for step in steps for call in step.tool_calls if not call.hosted)
 
 
 class CanonicalTrace(msgspec.Struct, kw_only=True):

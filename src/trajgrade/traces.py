@@ -1,0 +1,171 @@
+"""read_traces: files, text or data that hold traces → trajectories, one at a time.
+
+A text is a path if it is one that exists, or a glob pattern that matches, or ends like a file's
+name (`.json`, `.jsonl`, …), and is then an error if it does not exist. Any other text is the trace
+itself.
+
+A document is one trace if some format recognises it as a whole; else, if it is a list, each of its
+items is one. JSON Lines likewise: where the first lines together are one session (messages, items,
+calls), all lines are; else each line is a trace of its own, and lines are read one by one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from trajgrade import detection, jsontext, sources
+from trajgrade.errors import DatasetError, MalformedTraceError, TraceError, UnknownTraceError
+from trajgrade.glimpse import Glimpse
+from trajgrade.registry import formats
+from trajgrade.trajectory import Trajectory
+
+_SHOWN = 50
+_LONGEST_PATH = 4096
+_SUFFIXES = (".json", ".jsonl", ".ndjson", ".gz", ".txt", ".log", ".csv", ".tsv")
+
+
+def read_traces(
+    source: Any,
+    format: str | None = None,  # noqa: A002 the field's word for it
+) -> Iterator[Trajectory]:
+    """Yield the trajectories that a source holds, at least one.
+
+    Args:
+        source: A path, a glob pattern or a directory; the text or the bytes of a trace; or data:
+            a trace in any shape that trajgrade knows, or a list of such.
+        format: The name of the format, where it should not be detected.
+
+    Raises:
+        DatasetError: A file does not exist, is no trace but a table, or cannot be opened.
+        TraceError: A trace cannot be read; the message names file and line, or item.
+        UnknownNameError: There is no format of that name.
+    """
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        source = _decoded(bytes(source), "the bytes")
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
+        for file in sources.find(source):
+            yield from _in_file(file, format)
+    elif isinstance(source, Trajectory):
+        yield source
+    else:
+        yield from _in_data(detection.parsed(source) if isinstance(source, str) else source, format)
+
+
+def _is_path(text: str) -> bool:
+    if not text or len(text) > _LONGEST_PATH or "\n" in text or text.lstrip()[:1] in ("{", "["):
+        return False
+    if " " not in text and text.lower().endswith(_SUFFIXES):
+        return True
+    try:
+        if Path(text).exists():
+            return True
+        return any(mark in text for mark in "*?[") and bool(sources.find(text))
+    except (OSError, ValueError, DatasetError):
+        return False
+
+
+def _decoded(text: bytes, place: str) -> str:
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as broken:
+        raise MalformedTraceError(f"{place}: not UTF-8 text: {broken}") from None
+
+
+def _in_file(file: sources.Source, format: str | None) -> Iterator[Trajectory]:  # noqa: A002
+    if file.kind == "jsonl":
+        yield from _in_lines(file.path, format)
+        return
+    if file.path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
+        raise DatasetError(f"{file} is a table; load it as a dataset (trajgrade.Dataset.load)")
+    text = _decoded(sources.content(file.path), str(file))
+    with _placed(str(file)):
+        document = detection.parsed(text)
+        if file.path.name.lower().removesuffix(".gz").endswith(".json") and document is text:
+            raise MalformedTraceError("the file is not JSON")
+    yield from _in_data(document, format, str(file))
+
+
+def _in_lines(path: Path, format: str | None) -> Iterator[Trajectory]:  # noqa: A002
+    values = _values(path)
+    try:
+        first = list(islice(values, _SHOWN))
+    except MalformedTraceError:
+        document = _whole(path)  # a document on several lines, whatever the file's name
+        if document is None:
+            raise
+        yield from _in_data(document[0], format, str(path))
+        return
+    session = [value for _, value in first]
+    if _is_one(session, format):
+        with _placed(str(path)):
+            found = detection.read([*session, *(value for _, value in values)], format)
+        yield from found
+        return
+    for number, value in chain(first, values):
+        with _placed(f"{path} line {number}"):
+            found = detection.read(value, format)
+        yield from found
+
+
+def _values(path: Path) -> Iterator[tuple[int, Any]]:
+    for number, line in sources.lines(path):
+        try:
+            yield number, jsontext.read_back(line)
+        except ValueError as broken:
+            fault = sources.broken_line(f"{path} line {number}", line, broken)
+            raise MalformedTraceError(str(fault)) from None
+
+
+def _whole(path: Path) -> tuple[Any] | None:
+    try:
+        return (jsontext.read_back(sources.content(path)),)
+    except ValueError:
+        return None
+
+
+def _in_data(
+    data: Any,
+    format: str | None,  # noqa: A002 the field's word for it
+    place: str = "",
+) -> Iterator[Trajectory]:
+    if not isinstance(data, (list, tuple)) or not data or _is_one(data, format):
+        with _placed(place):
+            found = detection.read(data, format)
+        yield from found
+        return
+    for number, item in enumerate(data):
+        try:
+            found = [item] if isinstance(item, Trajectory) else detection.read(item, format)
+        except TraceError as broken:
+            if number == 0 and isinstance(broken, UnknownTraceError):
+                with _placed(place):  # not even a list of traces: the fault is that of the whole
+                    detection.read(data, format)
+            with _placed(f"{place} item {number}".strip()):
+                raise
+        yield from found
+
+
+def _is_one(data: Any, format: str | None) -> bool:  # noqa: A002 the field's word for it
+    """Whether a list is one trace, not a list of such."""
+    if data and all(isinstance(item, (list, tuple)) for item in data):
+        return False
+    seen = Glimpse(data)
+    if format is not None:
+        return bool(formats.find(format).recognises(seen))
+    return bool(detection.claimants(seen))
+
+
+@contextmanager
+def _placed(place: str) -> Iterator[None]:
+    """Put the place before the message of a `TraceError`."""
+    try:
+        yield
+    except TraceError as broken:
+        if not place:
+            raise
+        raise type(broken)(f"{place}: {broken}") from broken
