@@ -142,6 +142,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         rows: Every row with its results, read from disk when asked for.
         summary: What the results come to, by metric.
+        name: What the run was called, if anything.
         dataset: The dataset's name.
         evaluators: Each metric's evaluator, as it was built.
         outcomes: Whether the thresholds are met.
@@ -155,6 +156,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     rows: Rows
     summary: Summary
+    name: str = ""
     dataset: str
     evaluators: dict[str, str]
     outcomes: tuple[Outcome, ...] = ()
@@ -192,6 +194,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
         return {
             "trajgrade": __version__,
+            "name": self.name,
             "dataset": self.dataset,
             "started_at": self.started_at.isoformat(),
             "seconds": round(self.seconds, 3),
@@ -224,6 +227,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             UnknownNameError: There is no format of that suffix.
         """
         reports.find(Path(path).suffix.lower())(self, Path(path))
+
+
+class InterruptedRunError(KeyboardInterrupt):
+    """The run was interrupted; `run` holds what was done until then."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(f"interrupted after {len(run.rows)} rows")
+        self.run = run
 
 
 def flat(row: Row) -> dict[str, Any]:

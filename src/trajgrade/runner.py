@@ -23,7 +23,7 @@ from trajgrade.errors import TooLargeError, TraceError
 from trajgrade.evaluators.function import results_of
 from trajgrade.evaluators.spelling import graders
 from trajgrade.result import EvaluationResult, ResultError
-from trajgrade.run import Explain, Row, Rows, Run, Worst
+from trajgrade.run import Explain, InterruptedRunError, Row, Rows, Run, Worst
 from trajgrade.summary import Column, Groups, MetricSummary, Summary
 from trajgrade.thresholds import judge, parse_thresholds
 from trajgrade.trajectory import Trajectory
@@ -35,24 +35,17 @@ ALIGNED_UP_TO = 200
 _TRAJECTORY: frozenset[Role] = frozenset({"outputs", "reference_outputs"})
 
 
-class InterruptedRunError(KeyboardInterrupt):
-    """The run was interrupted; `run` holds what was done until then."""
-
-    def __init__(self, run: Run) -> None:
-        super().__init__(f"interrupted after {len(run.rows)} rows")
-        self.run = run
-
-
 def evaluate(
     dataset: Any,
     evaluators: Sequence[Any],
     *,
-    fields: Mapping[Role, str] | None = None,
+    fields: Mapping[str, str | None] | None = None,
     passes: Mapping[str, float] | None = None,
     thresholds: Mapping[str, Any] | None = None,
     select: Selected | None = None,
     explain: Explain = "worst",
     fail_on_error: bool = False,
+    name: str = "",
     on_progress: Progress | None = None,
 ) -> Run:
     """Grade every row of a dataset with every evaluator.
@@ -67,6 +60,7 @@ def evaluate(
         explain: For which rows that do not score 1 the alignment of the calls is kept: `all`, the
             `worst` of each metric, or `none`.
         fail_on_error: Whether any row in error makes the exit code 1.
+        name: What reports call the run.
         on_progress: Called with the number of rows done; what it raises is only warned of.
 
     Raises:
@@ -95,6 +89,7 @@ def evaluate(
     run = Run(
         rows=grading.rows,
         summary=summary,
+        name=name,
         dataset=rows.name,
         evaluators={e.key: repr(e) for e in built.evaluators},
         outcomes=tuple(judge(t, summary[t.metric]) for t in bounds if t.metric in summary),
