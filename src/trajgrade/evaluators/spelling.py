@@ -11,11 +11,11 @@ parameters as well. Every fault begins with its path.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from trajgrade.contracts import EvaluatorLike
-from trajgrade.errors import ConfigError, TrajgradeError, UnknownNameError, shorten, unknown
+from trajgrade.errors import ConfigError, TrajgradeError, UnknownNameError, near, shorten, unknown
 from trajgrade.evaluators.function import FunctionEvaluator
 from trajgrade.evaluators.naming import build_evaluator, with_key
 from trajgrade.evaluators.written import parameters_of, type_fault
@@ -89,6 +89,28 @@ def graders(specs: Iterable[Any], where: str = "evaluators") -> Graders:
     return Graders(apart, {one.key: passes for one, passes in least if passes is not None})
 
 
+def likely_keys(specs: Iterable[Any]) -> tuple[list[str], set[str]]:
+    """Return the keys of those that can be built, and what the others' may be meant to be."""
+    found: dict[str, None] = {}
+    meant: set[str] = set()
+    for spec in specs:
+        try:
+            found[grader(spec)[0].key] = None
+        except TrajgradeError:
+            words = set(_texts(spec))
+            guesses = {guess for word in words if (guess := near(word, registry)) is not None}
+            meant |= words | guesses | {f"{name}:{word}" for name in guesses for word in words}
+    return [*found], meant
+
+
+def _texts(spec: Any) -> Iterator[str]:
+    if isinstance(spec, str):
+        yield spec
+    elif isinstance(spec, Mapping):
+        for part in (*spec, *spec.values()):
+            yield from _texts(part)
+
+
 def faults_of(error: TrajgradeError) -> tuple[str, ...]:
     """Return all faults that an error holds."""
     return error.faults if isinstance(error, ConfigError) else (str(error),)
@@ -144,7 +166,7 @@ def _built(spelt: Spelling, where: str) -> tuple[EvaluatorLike, float | None]:
     faults = [] if known is None else [
         f"{spelt.at}.{fault}"
         for name, value in params.items()
-        if name in known and (fault := type_fault(known[name], value)) is not None
+        if name in known and (fault := type_fault(name, known[name].type, value)) is not None
     ]  # fmt: skip
     if spelt.key is not None and (not isinstance(spelt.key, str) or not spelt.key):
         faults.append(f"{where}.key: expected text, got {shorten(spelt.key)}")

@@ -75,19 +75,19 @@ def _is_plain(hint: Any) -> bool:
     return True
 
 
-def type_fault(parameter: Parameter, value: Any) -> str | None:
+def type_fault(name: str, hint: Any, value: Any) -> str | None:
     """Return what is wrong with the type of a value, as a sentence that begins with the name."""
-    if parameter.type is None:
-        return f"{parameter.name}: takes a function, which cannot be written; use it from Python"
-    choices = choices_of(parameter.type)
+    if hint is None:
+        return f"{name}: takes a function, which cannot be written; use it from Python"
+    choices = choices_of(hint)
     if choices and value is not None and value not in choices:
-        return f"{parameter.name}: {unknown('choice', value, choices)}"
+        return f"{name}: {unknown('choice', value, choices)}"
     try:
-        msgspec.convert(value, parameter.type)
+        msgspec.convert(value, hint)
     except msgspec.ValidationError as wrong:
-        expected, _, place = str(wrong).partition(" - at `$")
-        where = "" if place[:1] in ("", "`") else place.removesuffix("`")
-        return f"{parameter.name}{where}: {said(expected)}, {shorten(value)}"
+        message, _, place = str(wrong).partition(" - at `$")
+        got = "" if ", got " in message else ", got"
+        return f"{name}{place.removesuffix('`')}: {_said(message)}{got} {shorten(value)}"
     return None
 
 
@@ -106,7 +106,7 @@ _SAID = {
 }  # fmt: skip
 
 
-def said(message: str) -> str:
+def _said(message: str) -> str:
     """Return a message of msgspec in the words of someone who writes YAML."""
     message = message.replace(" | ", "` or `")
     for type_, words in _SAID.items():

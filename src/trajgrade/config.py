@@ -1,0 +1,249 @@
+"""Config: the YAML file as a typed record, all its faults reported at once with their path.
+
+Each fault begins with its path, `evaluators[1].trajectory_match.mode: …`. A key that does not exist
+is a fault, never ignored. Every evaluator is built, every metric that a threshold names is looked
+up, and the dataset must be there; with `look`, its fields too. Paths are relative to the file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from trajgrade import sources, yamltext
+from trajgrade.dataset import Dataset, Selected
+from trajgrade.dataset.example import ROLES
+from trajgrade.dataset.samples import SAMPLE, sample_path
+from trajgrade.errors import ConfigError, TrajgradeError, shorten, unknown
+from trajgrade.evaluators.spelling import Graders, faults_of, graders, likely_keys
+from trajgrade.evaluators.written import type_fault
+from trajgrade.run import Explain
+from trajgrade.sources import Kind
+from trajgrade.thresholds import parse_thresholds
+
+_ROLES_ONLY = msgspec.Meta(extra_json_schema={"propertyNames": {"enum": list(ROLES)}})
+_DECLARED = re.compile(r"(?P<name>.*?): fields: (?P<role>\w+): (?P<fault>.*)")
+
+
+class DatasetFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Files whose names do not say how they are read.
+
+    Attributes:
+        path: A path, a glob pattern, a folder, or a list of those.
+        format: How the files are read, whatever their names.
+    """
+
+    path: str | list[str]
+    format: Kind | None = None
+
+
+class Config(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """What is graded, by what, and what must hold.
+
+    Attributes:
+        name: What reports call the run.
+        dataset: A path, a glob pattern, a folder, a list of those, or `sample:NAME`.
+        fields: Which field of a row holds which role, as a dotted path; null leaves a role out.
+        evaluators: Names, `name: {parameters}`, or `{name, params, key, pass}`.
+        thresholds: What must hold, by `metric` or `metric/stat`: `0.8`, `">= 0.8"`, `"<= 2"`.
+        limit: How many rows are graded at most.
+        explain: Which rows are explained by the alignment of their calls.
+        fail_on: `any` makes the exit code 1 when any row is in error.
+    """
+
+    name: str = ""
+    dataset: str | list[str] | DatasetFiles
+    fields: Annotated[dict[str, str | None], _ROLES_ONLY] = {}
+    evaluators: Annotated[list[Any], msgspec.Meta(min_length=1)]
+    thresholds: dict[str, Any] = {}
+    limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    explain: Explain = "worst"
+    fail_on: Literal["any", "none"] = "none"
+
+    def graders(self) -> Graders:
+        """Build the evaluators."""
+        return graders(self.evaluators)
+
+    def open(self) -> Dataset:
+        """Open the dataset.
+
+        Raises:
+            DatasetError: It cannot be read, or a field that is named is in no row.
+        """
+        where = self.dataset
+        if isinstance(where, DatasetFiles):
+            return Dataset.load(where.path, self.fields, format=where.format)
+        return Dataset.load(where, self.fields)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the config as arguments of `trajgrade.evaluate`."""
+        return {
+            "dataset": self.open(),
+            "evaluators": self.evaluators,
+            "thresholds": self.thresholds,
+            "select": Selected(limit=self.limit),
+            "explain": self.explain,
+            "fail_on_error": self.fail_on == "any",
+            "name": self.name,
+        }
+
+
+def load_config(
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    dataset: str | None = None,
+    look: bool = False,
+) -> Config:
+    """Read a config and check all of it.
+
+    Args:
+        source: The path of a YAML file, or what one holds.
+        dataset: A dataset in place of the config's own, relative to the working directory.
+        look: Whether to look into the dataset, too: does it have the fields?
+
+    Raises:
+        ConfigError: Anything is wrong; holds all faults, each with its path.
+    """
+    ambiguous: list[str] = []
+    if isinstance(source, Mapping):
+        document: Any = dict(source)
+        folder = Path()
+    else:
+        document, folder = _read(Path(source), ambiguous), Path(source).parent
+    if not isinstance(document, Mapping):
+        raise ConfigError(
+            f"expected an object with the keys {', '.join(_KEYS)}, got {shorten(document)}"
+        )
+    if dataset is not None:
+        document, folder = {**document, "dataset": dataset}, Path()
+    checking = _Checking()
+    config = checking.config(document, folder, look=look)
+    told = {fault.partition(": ")[0] for fault in ambiguous}
+    faults = [fault for fault in checking.faults if fault.partition(": ")[0] not in told]
+    if ambiguous or faults or config is None:
+        raise ConfigError(*ambiguous, *dict.fromkeys(faults))
+    return config
+
+
+def _read(path: Path, faults: list[str]) -> Any:
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        raise ConfigError(sources.absent(str(path))) from None
+    except OSError as broken:
+        raise ConfigError(f"{path} cannot be read: {broken.strerror or broken}") from None
+    return yamltext.loads(text, faults)
+
+
+_KEYS = Config.__struct_fields__
+_TYPES = {field.name: field for field in msgspec.structs.fields(Config)}
+
+
+class _Checking:
+    """One config on its way from a document to a record, its faults gathered."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+
+    def config(self, document: Mapping[str, Any], folder: Path, *, look: bool) -> Config | None:
+        """Return the config; None where something is wrong."""
+        self.faults += [
+            f"{key}: {unknown('key', key, _KEYS)}" for key in document if key not in _KEYS
+        ]
+        given = {k: v for k, v in document.items() if k in _KEYS and v is not None}
+        self._roles(given)
+        found = {key: self._converted(key, value) for key, value in given.items()}
+        for key, field in _TYPES.items():
+            if field.required and key not in given:
+                self.faults.append(f"{key}: is missing")
+        found = {key: value for key, value in found.items() if value is not msgspec.UNSET}
+        self._evaluators(found)
+        if "dataset" in found:
+            self._dataset(found, folder, look=look)
+        return None if self.faults else Config(**found)
+
+    def _converted(self, key: str, value: Any) -> Any:
+        if key == "evaluators" and not isinstance(value, list):
+            self.faults.append(
+                f"{key}: expected a list, each evaluator beginning with `- `, got {shorten(value)}"
+            )
+            return msgspec.UNSET
+        fault = type_fault(key, _TYPES[key].type, value)
+        if fault is not None:
+            self.faults.append(fault)
+            return msgspec.UNSET
+        return msgspec.convert(value, _TYPES[key].type)
+
+    def _roles(self, given: dict[str, Any]) -> None:
+        """Check the names of the roles one by one, and leave out the wrong ones."""
+        fields = given.get("fields")
+        if not isinstance(fields, Mapping):
+            return
+        given["fields"] = kept = {}
+        for role, path in fields.items():
+            if role not in ROLES:
+                self.faults.append(f"fields.{role}: {unknown('role', role, ROLES)}")
+            elif not isinstance(path, str | None):
+                self.faults.append(f"fields.{role}: expected a dotted path, got {shorten(path)}")
+            else:
+                kept[role] = path
+
+    def _evaluators(self, found: Mapping[str, Any]) -> None:
+        keys: list[str] | None = None
+        meant: set[str] = set()
+        if "evaluators" in found:
+            try:
+                keys = graders(found["evaluators"]).keys
+            except TrajgradeError as wrong:
+                self.faults += faults_of(wrong)
+                keys, meant = likely_keys(found["evaluators"])
+        for name, bound in found.get("thresholds", {}).items():
+            try:
+                (threshold,) = parse_thresholds({name: bound})
+            except ConfigError as wrong:
+                self.faults += wrong.faults
+                continue
+            if keys is not None and threshold.metric not in {*keys, *meant}:
+                self.faults.append(
+                    f"thresholds.{name}: {unknown('metric', threshold.metric, keys)}"
+                )
+
+    def _dataset(self, found: dict[str, Any], folder: Path, *, look: bool) -> None:
+        where = _placed(found["dataset"], folder)
+        found["dataset"] = where
+        try:
+            if isinstance(where, str) and where.startswith(SAMPLE):
+                sample_path(where.removeprefix(SAMPLE))
+            elif isinstance(where, DatasetFiles):
+                sources.find(where.path, where.format)
+            else:
+                sources.find(where)
+            if look:
+                Config(dataset=where, evaluators=[], fields=found.get("fields", {})).open()
+        except TrajgradeError as wrong:
+            self.faults += [_of_dataset(line) for line in str(wrong).splitlines()]
+
+
+def _placed(where: Any, folder: Path) -> Any:
+    """Return the paths of a dataset with the config's folder in front."""
+    if isinstance(where, DatasetFiles):
+        return msgspec.structs.replace(where, path=_placed(where.path, folder))
+    if isinstance(where, list):
+        return [_placed(one, folder) for one in where]
+    rooted = where.startswith((SAMPLE, "~")) or "://" in where or not where
+    return where if rooted else str(folder / where)
+
+
+def _of_dataset(line: str) -> str:
+    """Return what is wrong with a dataset as a fault of the config."""
+    declared = _DECLARED.fullmatch(line)
+    if declared is None:
+        return f"dataset: {line}"
+    return f"fields.{declared['role']}: {declared['name']}: {declared['fault']}"
