@@ -1,12 +1,15 @@
 """trajgrade's own shape, as `Trajectory.to_dict` writes it; it is read back equal.
 
-{"trajgrade": 1, "id": null, "format": "openai_chat", "notes": [],
- "final_response": "Yes, at 09:14.",
- "steps": [
-   {"role": "user", "content": "Any trains to Oslo?"},
-   {"role": "assistant", "tool_calls": [
-     {"name": "trains", "args": {"to": "Oslo"}, "id": "call_1", "result": "09:14", "turn": 0}]},
-   {"role": "assistant", "content": "Yes, at 09:14."}]}
+    {"trajgrade": 1, "id": null, "format": "openai_chat", "notes": [],
+     "final_response": "Yes, at 09:14.",
+     "steps": [
+       {"role": "user", "content": "Any trains to Oslo?"},
+       {"role": "assistant", "tool_calls": [
+         {"name": "trains", "args": {"to": "Oslo"}, "id": "call_1", "result": "09:14", "turn": 0}]},
+       {"role": "assistant", "content": "Yes, at 09:14."}]}
+
+Hosted calls stand under `hosted_calls`, and calls under `tool_calls` where the steps do not have
+them. What a field would have by default is left out.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from trajgrade import detection
-from trajgrade.errors import MalformedTraceError
+from trajgrade.errors import MalformedTraceError, TraceError
 from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of
@@ -89,7 +89,10 @@ def _side(data: dict[str, Any]) -> str:
 
 def _row(row: dict[str, Any]) -> Trajectory:
     side = _side(row)
-    found = detection.read(row.get(side))
+    try:
+        found = detection.read(row.get(side))
+    except TraceError as broken:
+        raise type(broken)(f"{side}: {broken}") from broken
     if len(found) != 1:
         raise MalformedTraceError(f"{side}: expected one trajectory, found {len(found)}")
     inner = found[0]
