@@ -36,7 +36,8 @@ class FunctionEvaluator:
 
     def __init__(self, function: Callable[..., Any], key: str | None = None) -> None:
         names = takes(function)
-        self.key: str = key or getattr(_inner(function), "__name__", type(function).__name__)
+        name: str = getattr(_inner(function), "__name__", type(function).__name__)
+        self.key = key or name
         self._wanted = NAMES if "**" in names else names & NAMES
         if not self._wanted:
             raise ConfigError(
@@ -117,7 +118,8 @@ def _from_mapping(returned: Mapping[str, Any], key: str) -> EvaluationResult:
 
 
 def _checked(result: EvaluationResult) -> EvaluationResult:
-    if result.score is None:
+    score = result.score
+    if score is None:
         if result.error is None:
             message = result.comment or "the evaluator gave no score"
             return not_evaluated(result.key, "undefined", message, result.metadata)
@@ -126,6 +128,6 @@ def _checked(result: EvaluationResult) -> EvaluationResult:
         raise TypeError(
             f"evaluator {result.key} returned a score and an error; a result has one of them"
         )
-    if not math.isfinite(result.score):
-        raise ValueError(f"evaluator {result.key} returned the score {result.score}")
+    if not math.isfinite(score):
+        raise ValueError(f"evaluator {result.key} returned the score {score}")
     return result

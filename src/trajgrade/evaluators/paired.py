@@ -38,6 +38,16 @@ class Paired:
         return sum([pairing.size for pairing in self.pairings])
 
     @lazy
+    def strict(self) -> bool:
+        """Whether both sides agree call by call, in every turn."""
+        return False not in [pairing.strict for pairing in self.pairings]
+
+    @lazy
+    def in_order(self) -> bool:
+        """Whether the reference embeds in the agent's calls in order, in every turn."""
+        return all(pairing.unembedded is None for pairing in self.pairings)
+
+    @lazy
     def vouched(self) -> tuple[int, int]:
         """How many calls of either side agree with some call of the other, over all turns."""
         both = [pairing.vouched for pairing in self.pairings]

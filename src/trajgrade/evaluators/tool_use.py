@@ -113,11 +113,9 @@ class ToolUseEvaluator(Evaluator):
         named = [call for call in counted if call.name == self.expected_tool]
         sure = sum(self._pairing.agree(call, self._expected) for call in named)
         unknown = sum(call.args_state == "unknown" for call in named)
-        metadata = {
-            "called_tools": [call.name for call in calls],
-            "calls": sure,
-            "failed_calls": sum(call.failed for call in calls),
-        }
+        failed = sum(call.failed for call in calls)
+        called = [call.name for call in calls]
+        metadata = {"called_tools": called, "calls": sure, "failed_calls": failed}
         possible = sure + (unknown if self.expected_args is not None else 0)
         if self._within(sure) != self._within(possible) or (
             not self._within(sure) and any(map(self._within, range(sure, possible + 1)))
@@ -129,7 +127,7 @@ class ToolUseEvaluator(Evaluator):
                 metadata,
             )
         passed = self._within(sure)
-        comment = self._comment(named, sure, calls) + _failed(metadata["failed_calls"])
+        comment = self._comment(named, sure, calls) + _failed(failed)
         return EvaluationResult(self.key, float(passed), passed, comment, metadata)
 
     def _within(self, count: int) -> bool:

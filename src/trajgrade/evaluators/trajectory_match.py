@@ -34,16 +34,22 @@ Parallel = Literal["ordered", "unordered"]
 ALIASES: Mapping[str, str] = {"exact": "strict", "any_order": "superset"}
 
 
-def _unordered(pairing: Pairing) -> bool:
-    return len(pairing.ours) == len(pairing.theirs) == pairing.size
+PASSES: Mapping[str, Callable[[Paired], bool]] = {
+    "strict": lambda paired: paired.strict,
+    "unordered": lambda paired: paired.n == paired.m == paired.nu,
+    "subset": lambda paired: paired.nu == paired.n,
+    "superset": lambda paired: paired.nu == paired.m,
+    "in_order": lambda paired: paired.in_order,
+}
+"""What each mode asks of all turns together: each turn's ν is at most its n and its m, so that the
+sums are equal only where every turn's are."""
 
-
-PASSES: Mapping[str, Callable[[Pairing], bool]] = {
-    "strict": lambda pairing: pairing.strict,
-    "unordered": _unordered,
-    "subset": lambda pairing: pairing.size == len(pairing.ours),
-    "superset": lambda pairing: pairing.size == len(pairing.theirs),
-    "in_order": lambda pairing: pairing.unembedded is None,
+FAULTS: Mapping[str, Callable[[Pairing], bool]] = {
+    "strict": lambda pairing: not pairing.strict,
+    "unordered": lambda pairing: not len(pairing.ours) == len(pairing.theirs) == pairing.size,
+    "subset": lambda pairing: pairing.size < len(pairing.ours),
+    "superset": lambda pairing: pairing.size < len(pairing.theirs),
+    "in_order": lambda pairing: pairing.unembedded is not None,
 }
 
 
@@ -119,9 +125,13 @@ class TrajectoryMatchEvaluator(CallComparison):
         """Whether it matters which calls stand in one message."""
         return self.granularity == "message" or self.parallel == "unordered"
 
-    def _passes(self, pairing: Pairing) -> bool:
-        if not self.by_message or pairing.messages is None:
-            return PASSES[self._mode](pairing)
+    @cached_property
+    def _modes(self) -> dict[str, str]:
+        return {"mode": self.mode, "tool_args_match_mode": self.tool_args_match_mode}
+
+    def _agrees_by_message(self, pairing: Pairing) -> bool:
+        if pairing.messages is None:
+            return not FAULTS[self._mode](pairing)
         sizes, wanted = pairing.messages
         ours, theirs = _messages(sizes), _messages(wanted)
         in_order, reorder = self._mode == "in_order", self.parallel == "unordered"
@@ -135,7 +145,9 @@ class TrajectoryMatchEvaluator(CallComparison):
 
     def measure(self, paired: Paired) -> float:
         """Return 1.0 if every pairing passes, else 0.0."""
-        return 1.0 if paired.passes(self._passes) else 0.0
+        if self.by_message:
+            return float(paired.passes(self._agrees_by_message))
+        return 1.0 if PASSES[self._mode](paired) else 0.0
 
     def verdict(self, paired: Paired, score: float) -> bool:
         """Return whether it matched."""
@@ -152,7 +164,7 @@ class TrajectoryMatchEvaluator(CallComparison):
 
     def details(self, paired: Paired) -> dict[str, Any]:
         """Return the modes."""
-        return {"mode": self.mode, "tool_args_match_mode": self.tool_args_match_mode}
+        return self._modes
 
     def explain(self, paired: Paired, score: float) -> str:
         """Say that it matched, or where it first differs."""
@@ -160,9 +172,11 @@ class TrajectoryMatchEvaluator(CallComparison):
             empty = self.special(paired) is not None
             note = "; vacuous: with these calls the mode cannot fail" if empty else ""
             return f"{self.mode} match: {paired.n} calls against {paired.m}{note}"
-        why = paired.first(lambda pairing: not self._passes(pairing), REASONS[self._mode])
         if self.by_message:
+            why = paired.first(lambda p: not self._agrees_by_message(p), REASONS[self._mode])
             why += " (compared by message)"
+        else:
+            why = paired.first(FAULTS[self._mode], REASONS[self._mode])
         return f"no {self.mode} match, {paired.n} calls against {paired.m}: {why}"
 
 
