@@ -23,6 +23,7 @@ from trajgrade import sources
 from trajgrade.dataset import csvtext
 from trajgrade.dataset.example import NAMES, TEXT_BEFORE, TRACE_NAMES, Example, Needs, Role
 from trajgrade.dataset.fields import Fields, dotted, nearest
+from trajgrade.dataset.marks import Marks
 from trajgrade.dataset.orientation import rows_of
 from trajgrade.dataset.reader import RowReader, check_row, parsed
 from trajgrade.dataset.rows import Frame, Memory, Rows, from_files
@@ -53,7 +54,7 @@ class Dataset:
         if not self._shown and not empty:
             raise DatasetError(f"{name} holds no rows")
         headers = [header.columns for header in self._rows if header.columns is not None]
-        keys = chain(*headers, *(row for row in self._shown if isinstance(row, dict)))
+        keys = chain(*headers, *self._objects())
         self._columns = tuple(dict.fromkeys(map(str, keys)))
         self._fields = Fields(fields, self._columns)
         self.fields = self._fields.declared
@@ -113,12 +114,10 @@ class Dataset:
         Raises:
             DatasetError: A row cannot be read, or has the id and trial of another.
         """
-        seen: set[int] = set()
+        seen = Marks()
         for example in self._examples(needs or Needs()):
-            mark = hash((example.id, example.trial))
-            if mark in seen:
+            if not seen.add(hash((example.id, example.trial))):
                 self._refuse_second(example)
-            seen.add(mark)
             yield example
 
     def count(self) -> int:
@@ -227,17 +226,21 @@ class Dataset:
         Raises:
             DatasetError: The rows together are one trace.
         """
-        asked: tuple[Role, ...] = ("inputs", "outputs", "response")
-        known = {*TRACE_NAMES, *chain.from_iterable(NAMES[role] for role in asked)}
-        rows = [row for row in self._shown if isinstance(row, dict)]
-        if "outputs" in self.fields or not rows or known.intersection(self._columns):
+        known = set(chain.from_iterable(NAMES.values()))
+        beside = known.difference(NAMES["inputs"], NAMES["outputs"], NAMES["response"])
+        if "outputs" in self.fields or (known - beside).union(TRACE_NAMES) & set(self._columns):
             return False
+        rows = [{k: v for k, v in row.items() if k not in beside} for row in self._objects()]
+        rows = [row for row in rows if row]
         if len(rows) > 1 and _are_one_trace(rows):
             raise DatasetError(
                 f"{self.name}: the rows ({', '.join(self._columns)}) are the parts of one trace. "
                 "A dataset has one example per row: put the trace in a field, {'outputs': …}"
             )
-        return bool(claimants(Glimpse(rows[0])))
+        return bool(rows and claimants(Glimpse(rows[0])))
+
+    def _objects(self) -> list[dict[str, Any]]:
+        return [row for row in self._shown if isinstance(row, dict)]
 
 
 def load_sample(name: str) -> Dataset:

@@ -10,6 +10,7 @@ is left to the next, at last to a generic reading, with the same result.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain, takewhile
 from operator import attrgetter
@@ -73,14 +74,11 @@ def _heads(slots: Iterable[Slot]) -> list[Keys]:
     ]
 
 
-def _shown(slot: Slot, rows: Sequence[Any]) -> list[Any]:
-    found = [values(row, [slot], table=False)[0] for row in rows if isinstance(row, dict)]
-    return [value for value in found if value is not None]
-
-
 def _wired(slot: Slot, rows: Sequence[Any]) -> list[Any]:
     """Return the format, at most one, whose strict type fits at least half of the values shown."""
-    shown = _shown(slot, rows)
+    objects = [row for row in rows if isinstance(row, dict)]
+    shown = [value for row in objects for value in values(row, [slot], table=False)]
+    shown = [value for value in shown if value is not None]
     readers = [formats.find(name) for name in WIRED] if shown else []
     fitting = (r for r in readers if 2 * sum(_fits(v, r.wire) for v in shown) >= len(shown))
     return [*fitting][:1]
@@ -112,9 +110,12 @@ def _expected(layout: Layout, rows: Sequence[Any]) -> _Expected:
     held: dict[str, int] = {}
     before: list[int] = []
     after: list[int] = []
+    objects = [row for row in rows if isinstance(row, dict)]
+    found = [values(row, layout.slots, table=False) for row in objects]
     for role, slots in layout.roles.items():
-        known = (slot for slot in slots if _shown(layout.slots[slot], rows))
-        chosen = slots[0] if len(slots) == 1 else next(known, None)
+        counting = (next((s for s in slots if row[s] is not None), None) for row in found)
+        usual = Counter(slot for slot in counting if slot is not None).most_common(1)
+        chosen = slots[0] if len(slots) == 1 else usual[0][0] if usual else None
         at = slots.index(chosen) if chosen is not None else len(slots)
         before += slots[:at]
         after += slots[at + 1 :]

@@ -72,6 +72,7 @@ class RowReader:
             return msgspec.structs.replace(row, row=number, source=place)
         if given is None:
             given = self._generic(row, place, rows)
+            given["notes"] = rows.notes
         name = given.get("id")
         if type(name) is not str:
             given["id"] = self._id(name, place, index, rows)

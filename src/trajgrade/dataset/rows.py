@@ -33,11 +33,13 @@ class Rows:
         table: Whether text in a cell may be a structure.
         name: What precedes the number of a row that has no id.
         columns: All names of fields, where the place says so itself.
+        notes: What was unusual in the text that all the rows stand in.
     """
 
     table = False
     name = ""
     columns: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Placed]:
         """Yield place and row; a row is JSON text (`bytes`, `Raw`), or parsed."""
@@ -116,12 +118,15 @@ class Json(Rows):
         except (ValueError, RecursionError):
             pass  # columns, one row, or a text that msgspec refuses
         try:
-            return rows_of(loads(text), str(self.path))
+            notes: list[str] = []
+            rows = rows_of(loads(text, notes), str(self.path))
         except ValueError as broken:
             if isinstance(broken, DatasetError):
                 raise
             hint = "; if it is one JSON text per line, name its format jsonl"
             raise DatasetError(f"{self.path} is not JSON: {broken}{hint}") from None
+        self.notes = tuple(notes)
+        return rows
 
     def content(self) -> Iterator[bytes]:
         """Yield the file's bytes, unpacked."""
