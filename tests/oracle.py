@@ -17,13 +17,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from fractions import Fraction
 from itertools import combinations, permutations, product
-from typing import Any
+from typing import Any, Literal, get_args
 
 from trajgrade.trajectory import ToolCall
 
 HANGS = "not evaluated: hangs on unknown arguments"
-MATCH_MODES = ("strict", "unordered", "subset", "superset", "in_order")
-ARGS_MODES = ("exact", "ignore", "subset", "superset")
+ArgsMode = Literal["exact", "ignore", "subset", "superset"]
+MatchMode = Literal["strict", "unordered", "subset", "superset", "in_order"]
+ARGS_MODES: tuple[ArgsMode, ...] = get_args(ArgsMode)
+MATCH_MODES: tuple[MatchMode, ...] = get_args(MatchMode)
 ABSENT = object()
 
 Edges = list[list[Any]]  # [i][j]: whether the i-th agent call agrees with the j-th reference call
@@ -432,19 +434,22 @@ def alignment(
 
     Every partial one-to-one map is tried; every order-preserving one, if asked.
     """
+    scale = math.lcm(1, *(value.denominator for row in similarities for value in row))
+    first = scale * (len(similarities) + m + 1)  # worth more than all similarities together
+    weights = [[int(v * scale) + first * (v == 1) for v in row] for row in similarities]
 
-    def best(i: int, free: tuple[int, ...]) -> tuple[int, Fraction]:
-        if i == len(similarities):
-            return (0, Fraction(0))
+    def best(i: int, free: tuple[int, ...]) -> int:
+        if i == len(weights):
+            return 0
         found = best(i + 1, free)
         for place, j in enumerate(free):
-            left = free[place + 1 :] if in_order else free[:place] + free[place + 1 :]
-            count, total = best(i + 1, left)
-            here = similarities[i][j]
-            found = max(found, (count + (here == 1), total + here))
+            if weights[i][j]:
+                left = free[place + 1 :] if in_order else free[:place] + free[place + 1 :]
+                found = max(found, weights[i][j] + best(i + 1, left))
         return found
 
-    return best(0, tuple(range(m)))
+    count, total = divmod(best(0, tuple(range(m))), first)
+    return count, Fraction(total, scale)
 
 
 def alignment_score(total: Fraction, n: int, m: int) -> Fraction:

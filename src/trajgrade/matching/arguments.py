@@ -115,7 +115,7 @@ class Comparer:
         if self._function is not None:
             return "general"
         if self.only_listed:
-            return "equal" if self.comparators else "ignore"
+            return "equal"
         if self.comparators:
             return "general"
         if self.mode == "ignore":
@@ -127,7 +127,7 @@ class Comparer:
             return self._asked
         if self.relation == "ignore":
             return comparators.always
-        plain = self.mode == "exact" and not self.comparators
+        plain = self.mode == "exact" and not (self.comparators or self.only_listed)
         if plain and not self._ignored and self._unicode is None:
             return same_arguments
         return self._prepared_agree
