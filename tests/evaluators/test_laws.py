@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -48,7 +49,7 @@ ALIGNED = ("any", "in_order alignment")
 ORDER_FREE = ("unordered", "subset", "superset", "precision", "recall", "f1", "any")
 
 
-def some(mode: str, *names: str) -> dict[str, Evaluator]:
+def some(mode: oracle.ArgsMode, *names: str) -> dict[str, Evaluator]:
     return {name: BY_ARGS[mode][name] for name in names}
 
 
@@ -328,7 +329,7 @@ def test_a_score_that_hangs_on_unknown_arguments_is_not_given(case, mode):
     wanted = oracle.decided(edges, lambda filled: oracle.membership(filled, n, m)[2])
     agrees_with(by_membership, wanted)
     each: dict[str, Callable[[oracle.Edges], Any]] = {
-        **{k: (lambda e, k=k: oracle.match(k, e, n, m)) for k in oracle.MATCH_MODES},
+        **{k: partial(oracle.match, k, n=n, m=m) for k in oracle.MATCH_MODES},
         "precision": lambda e: oracle.precision(e, n, m),
         "recall": lambda e: oracle.recall(e, n, m),
         "f1": lambda e: oracle.f1(e, n, m),
