@@ -55,7 +55,7 @@ class Threshold(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         """Return it as it is written."""
         stat = "" if self.stat == "mean" else f"/{self.stat}"
-        return f"{self.metric}{stat} {self.comparison} {self.bound:g}"
+        return f"{self.metric}{stat} {self.comparison} {self.bound:.12g}"
 
     def holds(self, value: float) -> bool:
         """Whether a value meets the bound."""
@@ -71,6 +71,7 @@ class Outcome(msgspec.Struct, frozen=True):
     verdict: Verdict
     value: float | None
     reason: str = ""
+    bound: float | None = None
 
 
 def parse_thresholds(
@@ -131,25 +132,28 @@ def _is_stat(name: str) -> bool:
 
 def judge(threshold: Threshold, metric: MetricSummary) -> Outcome:
     """Say whether a metric meets a threshold."""
-    name = str(threshold)
     value = statistic(metric, threshold.stat)
+    verdict, reason = _verdict(threshold, metric, value)
+    return Outcome(str(threshold), verdict, value, reason, threshold.bound)
+
+
+def _verdict(
+    threshold: Threshold, metric: MetricSummary, value: float | None
+) -> tuple[Verdict, str]:
+    stat = threshold.stat
     if value is None:
-        return Outcome(
-            name, "undecided", None, f"{metric.key} has no {threshold.stat}: {_gap(metric)}"
-        )
-    missing = metric.n_missing and threshold.stat not in _EXACT
-    if not missing:
-        return Outcome(name, "passed" if threshold.holds(value) else "failed", value)
-    ends = _ends(metric, threshold.stat)
-    verdicts = {threshold.holds(end) for end in ends} if ends else set()
+        return "undecided", f"{metric.key} has no {stat}: {_gap(metric)}"
+    if not metric.n_missing or stat in _EXACT:
+        return ("passed" if threshold.holds(value) else "failed"), ""
+    ends = _ends(metric, stat)
+    verdicts = {threshold.holds(end) for end in ends}
     if len(verdicts) != 1:
-        between = f"between {min(ends):g} and {max(ends):g}" if ends else "unknown"
-        return Outcome(
-            name, "undecided", value,
-            f"{metric.n_missing} of {metric.n_total} rows have no score ({_gap(metric)}); "
-            f"with them {threshold.stat} is {between}",
-        )  # fmt: skip
-    return Outcome(name, "passed" if verdicts.pop() else "failed", value)
+        between = f"between {min(ends):.6g} and {max(ends):.6g}" if ends else "unknown"
+        return "undecided", (
+            f"{metric.n_missing} of {metric.n_total} rows have no score ({_gap(metric)}); with "
+            f"them {stat} is {between}"
+        )
+    return ("passed" if verdicts.pop() else "failed"), ""
 
 
 def _ends(metric: MetricSummary, stat: str) -> list[float]:
