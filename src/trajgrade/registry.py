@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from importlib.metadata import entry_points
 from keyword import iskeyword
 from typing import Any, NamedTuple
 
@@ -50,6 +49,8 @@ class Registry:
     def entries(self) -> dict[str, Entry]:
         """Every entry by name: built-ins, then plugins, then those registered by the program."""
         if self._entries is None:
+            from importlib.metadata import entry_points  # takes longer than all else together
+
             builtin: Mapping[str, Entry] = import_module(f"trajgrade.{self.group}").BUILTINS
             self._entries = dict(builtin)
             for point in entry_points(group=f"trajgrade.{self.group}"):
