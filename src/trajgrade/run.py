@@ -13,6 +13,7 @@ from os import SEEK_END
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any, Literal
+from weakref import finalize
 
 import msgspec
 
@@ -71,7 +72,8 @@ class Rows(Sequence[Row]):
     """
 
     def __init__(self) -> None:
-        self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 lives as long as the run
+        self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 closed with the rows
+        finalize(self, self._file.close)
         self._ends = array("Q", [0])
         self._waiting: list[bytes] = []
         self.amended: dict[int, dict[str, dict[str, Any]]] = {}

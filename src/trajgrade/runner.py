@@ -15,13 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
-
 from trajgrade.contracts import EvaluatorLike
 from trajgrade.dataset import Dataset, Example, Needs, Role, Selected
 from trajgrade.errors import TooLargeError, TraceError
 from trajgrade.evaluators.function import results_of
 from trajgrade.evaluators.spelling import graders
+from trajgrade.jsontext import dumps, read_back
 from trajgrade.result import EvaluationResult, ResultError
 from trajgrade.run import Explain, InterruptedRunError, Row, Rows, Run, Worst
 from trajgrade.summary import Column, Groups, MetricSummary, Summary
@@ -391,4 +390,4 @@ def _aligned(evaluator: EvaluatorLike, view: View, *, bounded: bool) -> Any:
         found = align(outputs=ours, reference_outputs=given["reference_outputs"])
     except (TooLargeError, TraceError):
         return None
-    return msgspec.to_builtins(found if len(found) > 1 else found[0])
+    return read_back(dumps(found if len(found) > 1 else found[0]))

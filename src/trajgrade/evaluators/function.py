@@ -65,7 +65,7 @@ def results_of(returned: Any, key: str) -> Sequence[EvaluationResult]:
     """
     if isinstance(returned, EvaluationResult):
         return (_checked(returned),)
-    if isinstance(returned, list):
+    if isinstance(returned, (list, tuple)):
         if not returned:
             return [not_evaluated(key, "undefined", "the evaluator returned an empty list")]
         return [result for item in returned for result in results_of(item, key)]
