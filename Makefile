@@ -10,8 +10,9 @@ BIN := .venv/bin
 SUM := $(shell (pwd; cat pyproject.toml) | cksum | cut -d' ' -f1)
 STAMP := .venv/installed-$(SUM)
 MODELS_STAMP := .venv-models/installed-$(SUM)
+PEERS_STAMP := .venv-peers/installed
 
-.PHONY: help demo test check fmt test-models bench
+.PHONY: help demo test check fmt test-models bench bench-peers
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -36,11 +37,19 @@ test-models: $(MODELS_STAMP) ## The tests that load a real embedding model (giga
 	@.venv-models/bin/pytest -m models tests/models
 
 bench: $(STAMP) ## Run the benchmarks
-	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
+	@for what in startup wide score; do echo "== $$what"; $(BIN)/python benchmarks/$$what.py; done
+
+bench-peers: $(PEERS_STAMP) ## Install the libraries that the benchmarks compare with, in .venv-peers
 
 $(STAMP):
 	@$(call make_venv,.venv)
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[test]'
+	@touch $@
+
+$(PEERS_STAMP):
+	@$(call make_venv,.venv-peers)
+	@.venv-peers/bin/python -m pip install --disable-pip-version-check --quiet \
+		potato-annotation agentevals google-adk ragas pydantic-evals
 	@touch $@
 
 $(MODELS_STAMP):

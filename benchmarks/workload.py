@@ -1,8 +1,9 @@
 """A made-up workload with the shape of tau-bench's airline runs: rows of OpenAI messages.
 
 Each row has some 27 messages and 18.5 KB: a long system message, turns of text, about 6 tool calls
-with their results, and a reference that is messages too. In a third of the rows the reference
-differs from what the agent did: a value, a missing call, an extra call, the order.
+with their results (JSON in a text, so that every quote is escaped), and a reference that is
+messages too. In a third of the rows the reference differs from what the agent did: a value, a
+missing call, an extra call, the order.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 TOOLS = {
@@ -22,10 +24,14 @@ TOOLS = {
     "cancel_reservation": ("reservation_id",),
     "calculate": ("expression",),
 }
-WORDS = (
+PROSE = (
     "the agent should first obtain the user id and then ask for trip type origin destination "
     "cabin passengers baggage payment insurance policy refund certificate membership silver gold"
-).split()
+)
+WORDS = PROSE.split()
+
+
+SYSTEM, RESULT, ANSWER, QUESTION = 6150, 1050, 260, 90  # characters
 
 
 def prose(chance: random.Random, size: int) -> str:
@@ -38,44 +44,63 @@ def prose(chance: random.Random, size: int) -> str:
     return " ".join(found)
 
 
+def policy(chance: random.Random) -> str:
+    """Return the system message: lines of prose."""
+    return "\n".join(prose(chance, 150) for _ in range(SYSTEM // 155))
+
+
+def passengers(chance: random.Random) -> list[dict[str, str]]:
+    """Return the nested part of a booking."""
+    names = chance.sample(WORDS, 4)
+    return [
+        {"first_name": first, "last_name": last, "dob": f"19{chance.randrange(50, 99)}-04-05"}
+        for first, last in zip(names[::2], names[1::2], strict=True)
+    ]
+
+
 def call(chance: random.Random) -> dict[str, Any]:
     """Return one tool call, its arguments as JSON text."""
     name = chance.choice(list(TOOLS))
-    args: dict[str, Any] = {key: f"{key[:3].upper()}{chance.randrange(900)}" for key in TOOLS[name]}
+    args: dict[str, Any] = {
+        key: f"{key[:4].upper()}{chance.randrange(9 * 10**8)}" for key in TOOLS[name]
+    }
     if name == "book_reservation":
         args["total_baggages"] = chance.randrange(4)
-        args["passengers"] = [{"first_name": "Mia", "last_name": "Li", "dob": "1990-04-05"}]
+        args["passengers"] = passengers(chance)
     return wrapped(chance, name, args)
 
 
 def wrapped(chance: random.Random, name: str, args: dict[str, Any]) -> dict[str, Any]:
     """Return a call as OpenAI writes it."""
     return {
-        "id": f"call_{chance.randrange(10**12):012d}",
+        "id": f"call_{chance.randrange(10**24):024d}",
         "type": "function",
         "function": {"name": name, "arguments": json.dumps(args, separators=(",", ":"))},
     }
 
 
-def messages(chance: random.Random, calls: list[dict[str, Any]], policy: str) -> list[Any]:
+def result(chance: random.Random) -> str:
+    """Return what a tool returns: JSON in a text."""
+    found: dict[str, Any] = {}
+    while len(found) * 32 < RESULT:
+        found[f"{chance.choice(WORDS)}_{len(found)}"] = chance.choice(WORDS)
+    return json.dumps(found)
+
+
+def messages(chance: random.Random, calls: list[dict[str, Any]], system: str) -> list[Any]:
     """Return a conversation in which the agent makes the calls."""
-    found: list[Any] = [{"role": "system", "content": policy}]
-    found.append({"role": "user", "content": prose(chance, 150)})
+    found: list[Any] = [{"role": "system", "content": system}]
     for made in calls:
+        if chance.random() < 0.85:
+            found.append({"role": "user", "content": prose(chance, QUESTION)})
+            found.append({"role": "assistant", "content": prose(chance, ANSWER)})
         found.append({"role": "assistant", "content": None, "tool_calls": [made]})
         name = made["function"]["name"]
-        found.append(
-            {
-                "role": "tool",
-                "tool_call_id": made["id"],
-                "name": name,
-                "content": prose(chance, 900),
-            }
-        )
-        if chance.random() < 0.9:
-            found.append({"role": "assistant", "content": prose(chance, 250)})
-            found.append({"role": "user", "content": prose(chance, 80)})
-    found.append({"role": "assistant", "content": prose(chance, 200)})
+        answer = {"role": "tool", "tool_call_id": made["id"], "name": name}
+        found.append({**answer, "content": result(chance)})
+    for _ in range(2):
+        found.append({"role": "user", "content": prose(chance, QUESTION)})
+        found.append({"role": "assistant", "content": prose(chance, ANSWER)})
     return found
 
 
@@ -101,7 +126,7 @@ def altered(chance: random.Random, calls: list[dict[str, Any]]) -> list[dict[str
 def rows(count: int, seed: int = 0) -> Iterator[dict[str, Any]]:
     """Yield the rows."""
     chance = random.Random(seed)
-    policy = prose(chance, 5500)
+    system = policy(chance)
     for number in range(count):
         calls = [call(chance) for _ in range(chance.randint(3, 9))]
         wanted = calls if chance.random() < 2 / 3 else altered(chance, calls)
@@ -109,19 +134,17 @@ def rows(count: int, seed: int = 0) -> Iterator[dict[str, Any]]:
         yield {
             "id": f"task-{number}",
             "inputs": prose(chance, 200),
-            "outputs": messages(chance, calls, policy),
+            "outputs": messages(chance, calls, system),
             "reference_outputs": reference,
         }
 
 
-def write(path: Any, count: int, distinct: int = 2000) -> int:
+def write(path: Path, count: int, distinct: int = 2000) -> int:
     """Write a JSON Lines file of `count` rows, made of `distinct` ones; return its size."""
     made = [json.dumps(row, separators=(",", ":")) for row in rows(min(count, distinct))]
+    bodies = [text[text.index('"inputs"') :] for text in made]
     size = 0
-    with open(path, "w", encoding="utf-8") as file:
+    with path.open("w", encoding="utf-8") as file:
         for number in range(count):
-            text = made[number % len(made)]
-            head = f'{{"id":"task-{number}",'
-            text = head + text[text.index('"inputs"') :]
-            size += file.write(text + "\n")
+            size += file.write(f'{{"id":"task-{number}",{bodies[number % len(bodies)]}\n')
     return size
