@@ -258,6 +258,18 @@ def test_a_dataset_can_be_loaded_with_other_fields():
     assert [(e.outputs, e.reference_outputs) for e in dataset] == [("x", None)]
 
 
+def test_rows_without_any_known_field_come_out_too(tmp_path: Path):
+    (tmp_path / "a.csv").write_text("id,topic\n1,\n2,x\n")
+    examples = list(Dataset.load(tmp_path / "a.csv"))
+    assert [(e.id, e.inputs, e.outputs) for e in examples] == [("1", None, None), ("2", None, None)]
+
+
+def test_an_example_has_the_stored_values_that_are_asked_for():
+    rows = [Example(id="a", stored={"score": 1}), Example(id="b")]
+    found = [e.stored for e in Dataset.load(rows).examples(Needs(stored=("score",)))]
+    assert found == [{"score": 1}, {"score": None}]
+
+
 @pytest.mark.parametrize("source", [None, 3, b"a.json", object(), {1, 2}])
 def test_what_is_no_dataset_is_an_error(source: Any):
     with pytest.raises(DatasetError, match="expected"):
@@ -320,6 +332,11 @@ def test_a_frame_s_named_index_is_a_column_and_its_arrays_are_lists():
     frame = pd.DataFrame({"id": ["a"], "outputs": calls}).set_index("id")
     frame["outputs"] = frame["outputs"].map(lambda cell: __import__("numpy").array(cell))
     assert [(e.id, e.outputs) for e in Dataset.load(frame)] == [("a", CALLS)]
+
+
+def test_a_frame_with_two_columns_of_one_name_is_an_error():
+    with pytest.raises(DatasetError, match="two columns 'id'"):
+        Dataset.load(pd.DataFrame([[1, 2]], columns=["id", "id"]))
 
 
 def test_json_text_in_a_frame_s_trajectory_is_a_structure():
@@ -386,6 +403,7 @@ def test_a_sample_is_loaded_by_name(name: str):
     examples = list(dataset)
     assert len(examples) == dataset.count() >= 30
     assert dataset.name == f"sample:{name}"
+    assert examples[2].source == f"sample:{name} row 2"
     assert [e.id for e in Dataset.load(f"sample:{name}")] == [e.id for e in examples]
     assert all(e.inputs and e.outputs is not None for e in examples)
 

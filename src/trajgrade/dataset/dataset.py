@@ -90,9 +90,10 @@ class Dataset:
             UnknownNameError: There is no sample of that name.
         """
         if isinstance(source, str) and source.startswith(SAMPLE):
-            name = name or source
-            source = sample_path(source.removeprefix(SAMPLE))
-        rows, found = _rows(source, format)
+            rows, _ = _rows(sample_path(source.removeprefix(SAMPLE)), format)
+            rows[0].label = found = source
+        else:
+            rows, found = _rows(source, format)
         declared = dict(source.fields) if isinstance(source, Dataset) else {}
         return cls(rows, {**declared, **(fields or {})}, name or found, empty=allow_empty)
 

@@ -1,10 +1,10 @@
-"""A set of 64-bit marks, in 12 to 40 bytes a mark; Python's own takes up to 200 while it grows."""
+"""A set of 64-bit marks, in 12 to 60 bytes a mark; Python’s own takes up to 200 while it grows."""
 
 from __future__ import annotations
 
 from array import array
 
-_FIRST_SIZE = 1024  # a power of two, as every size
+_FIRST_SIZE = 4096  # a power of two, as every size
 
 
 class Marks:
@@ -34,7 +34,7 @@ class Marks:
 
     def _grow(self) -> None:
         old = self._slots
-        self._slots = array("q", bytes(16 * len(old)))
+        self._slots = array("q", bytes(4 * 8 * len(old)))
         self._count = 0
         for mark in old:
             if mark:

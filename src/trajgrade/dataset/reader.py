@@ -69,7 +69,8 @@ class RowReader:
                 given = self._generic(parsed(row, place, notes), place, rows)
                 given["notes"] = tuple(notes)
         elif type(row) is Example:
-            return msgspec.structs.replace(row, row=number, source=place)
+            stored = {path: row.stored.get(path) for path in self._layout.stored}
+            return msgspec.structs.replace(row, row=number, source=place, stored=stored)
         if given is None:
             given = self._generic(row, place, rows)
             given["notes"] = rows.notes

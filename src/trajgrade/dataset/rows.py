@@ -7,6 +7,7 @@ row that is a list of objects is a trace.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -31,12 +32,14 @@ class Rows:
 
     Attributes:
         table: Whether text in a cell may be a structure.
+        label: What begins the words that say where a row stands.
         name: What precedes the number of a row that has no id.
         columns: All names of fields, where the place says so itself.
         notes: What was unusual in the text that all the rows stand in.
     """
 
     table = False
+    label = ""
     name = ""
     columns: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
@@ -60,7 +63,7 @@ class JsonLines(Rows):
 
     def __iter__(self) -> Iterator[Placed]:
         """Yield place and text of each line."""
-        start = f"{self.path} line "
+        start = f"{self.label} line "
         for number, line in sources.lines(self.path):
             yield f"{start}{number}", line
 
@@ -84,7 +87,7 @@ class Csv(Rows):
         records = csvtext.records(self.path)
         next(records)
         for number, row in records:
-            yield f"{self.path} line {number}", row
+            yield f"{self.label} line {number}", row
 
 
 class Json(Rows):
@@ -105,7 +108,7 @@ class Json(Rows):
         rows = self._rows if self._rows is not None else self._read()
         if self._keep:
             self._rows = rows
-        start = f"{self.path} row "
+        start = f"{self.label} row "
         for number, row in enumerate(rows):
             yield f"{start}{number}", row
 
@@ -153,6 +156,9 @@ class Frame(Rows):
     def __init__(self, frame: Any) -> None:
         self._frame = frame.reset_index() if frame.index.name is not None else frame
         self.columns = tuple(map(str, self._frame.columns))
+        twice = [name for name, times in Counter(self.columns).items() if times > 1]
+        if twice:
+            raise DatasetError(f"the data frame has two columns {', '.join(map(repr, twice))}")
 
     def __iter__(self) -> Iterator[Placed]:
         """Yield place and named cells of each row."""
@@ -172,6 +178,7 @@ def from_files(found: Sequence[Source]) -> list[Rows]:
             rows = Json(source, keep=len(found) == 1)
         else:
             rows = Csv(source) if source.kind == "csv" else JsonLines(source)
+        rows.label = str(source)
         rows.name = "/".join(path[shared:]) if shared else ""
         made.append(rows)
     return made
