@@ -105,9 +105,7 @@ def test_undefined_rows_are_outside_the_population():
 
 
 def test_no_data_is_never_a_pass():
-    assert (
-        run([ERROR, ERROR], {"m": 0.0}).exit_code == 0
-    )  # decided at both bounds: cannot be below 0
+    assert run([ERROR, ERROR], {"m": 0.0}).exit_code == 3
     assert run([ERROR, ERROR], {"m": 0.1}).exit_code == 3
     assert run([None, None], {"m": 0.1}).exit_code == 3
     assert run([None, None], {}).exit_code == 3

@@ -76,10 +76,10 @@ class Registry:
         Raises:
             UnknownNameError: There is none.
         """
+        entry = self.entries.get(name) if isinstance(name, str) else None
+        if entry is None:
+            raise UnknownNameError(self.kind, name, self.entries)
         if name not in self._found:
-            entry = self.entries.get(name) if isinstance(name, str) else None
-            if entry is None:
-                raise UnknownNameError(self.kind, name, self.entries)
             self._found[name] = entry.load()
         return self._found[name]
 
