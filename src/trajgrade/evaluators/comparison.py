@@ -18,7 +18,7 @@ from trajgrade.contracts import Reads
 from trajgrade.errors import TraceError
 from trajgrade.evaluators.evaluator import Evaluator, check_choice
 from trajgrade.evaluators.paired import Paired
-from trajgrade.evaluators.references import alternatives, cut_at_users, turns_of
+from trajgrade.evaluators.references import alternatives, cut_at_users, messages_of, turns_of
 from trajgrade.evaluators.wording import hinges_on
 from trajgrade.matching.alignment import Alignment, Order, align
 from trajgrade.matching.arguments import ArgsMode, ArgumentRule, CompiledRule, Override, UnicodeForm
@@ -47,6 +47,8 @@ class Spec(msgspec.Struct, frozen=True):
     selection: Selection
     by_message: bool = False
     turns: bool = False
+    overrides: str = ""
+    """As written: by Python's equality, which the rule is compared by, 1 is True."""
 
 
 class ArgsCompared(Evaluator):
@@ -125,7 +127,7 @@ class CallComparison(ArgsCompared):
             unicode=self.unicode,
         )
         selection = Selection(self.failed, self.hosted, self.depth)
-        return Spec(rule, selection, self.by_message, self.turns)
+        return Spec(rule, selection, self.by_message, self.turns, repr(rule.overrides))
 
     @cached_property
     def _compiled(self) -> CompiledRule:
@@ -228,9 +230,16 @@ class CallComparison(ArgsCompared):
         if memo is not None and memo[0] is reference and (memo[1] is spec or memo[1] == spec):
             shared: Paired = memo[2]
             return shared
-        paired = Paired(ours, self._pairings(ours, reference))
-        ours.pairing_memo = (reference, self._spec, paired)
+        paired = Paired(ours, self._pairings(ours, reference), self._considered(ours))
+        if type(reference) is Trajectory:  # any other may be changed by its owner
+            ours.pairing_memo = (reference, spec, paired)
         return paired
+
+    def _considered(self, ours: Trajectory) -> Sequence[ToolCall]:
+        """Return the agent's calls that count, failed ones included."""
+        if self.hosted == "apart" and self.depth == "top":
+            return ours.tool_calls
+        return [call for message in messages_of(ours) for call in self._expected(message)]
 
     def _pairings(self, ours: Trajectory, reference: Any) -> list[Pairing]:
         groups = None if type(reference) is Trajectory else turns_of(reference)
@@ -240,7 +249,7 @@ class CallComparison(ArgsCompared):
                 return [self._pairing(ours, theirs)]
             expected = cut_at_users(theirs, self._expected)
         else:
-            expected = [[self._expected(step.tool_calls) for step in g.steps] for g in groups]
+            expected = [[self._expected(message) for message in messages_of(g)] for g in groups]
         found = cut_at_users(ours, self._made)
         if len(found) != len(expected):
             raise TraceError(
@@ -257,8 +266,8 @@ class CallComparison(ArgsCompared):
     def _pairing(self, ours: Trajectory, theirs: Trajectory) -> Pairing:
         if self.by_message or self._spec.selection != Selection():
             return self._by_turn(
-                [self._made(step.tool_calls) for step in ours.steps],
-                [self._expected(step.tool_calls) for step in theirs.steps],
+                [self._made(message) for message in messages_of(ours)],
+                [self._expected(message) for message in messages_of(theirs)],
             )
         return Pairing(ours.tool_calls, theirs.tool_calls, self._compiled)
 

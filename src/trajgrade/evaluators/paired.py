@@ -8,7 +8,7 @@ from typing import Any
 from trajgrade.evaluators.wording import overrides_met, turn_of
 from trajgrade.lazy import lazy
 from trajgrade.matching.pairing import Pairing
-from trajgrade.trajectory import Trajectory
+from trajgrade.trajectory import ToolCall, Trajectory
 
 
 class Paired:
@@ -17,15 +17,19 @@ class Paired:
     Args:
         ours: The agent's trace.
         pairings: The pairings, at least one.
+        considered: The agent's calls that count, those among them that failed included.
 
     Attributes:
         n: The number of the agent's calls.
         m: The number of the reference's calls.
     """
 
-    def __init__(self, ours: Trajectory, pairings: Sequence[Pairing]) -> None:
+    def __init__(
+        self, ours: Trajectory, pairings: Sequence[Pairing], considered: Sequence[ToolCall]
+    ) -> None:
         self.trajectory = ours
         self.pairings = pairings
+        self.considered = considered
         if len(pairings) == 1:
             self.n, self.m = len(pairings[0].ours), len(pairings[0].theirs)
         else:
@@ -61,7 +65,8 @@ class Paired:
     @lazy
     def generous(self) -> Paired:
         """The same with every argument that was not recorded agreeing."""
-        return Paired(self.trajectory, [pairing.generous for pairing in self.pairings])
+        pairings = [pairing.generous for pairing in self.pairings]
+        return Paired(self.trajectory, pairings, self.considered)
 
     def passes(self, test: Callable[[Pairing], bool]) -> bool:
         """Whether every pairing passes."""
@@ -79,7 +84,7 @@ class Paired:
         """The metadata that every metric of the example has; shared, so not to be changed."""
         failed = 0
         notes: list[str] = []
-        for index, call in enumerate(self.trajectory.tool_calls):
+        for index, call in enumerate(self.considered):
             if call.status != "unknown" and call.failed:
                 failed += 1
             if call.args_state == "unparseable":

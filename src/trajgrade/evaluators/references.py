@@ -40,6 +40,18 @@ def turns_of(reference: Any) -> list[Trajectory] | None:
     return [Trajectory.from_any(group) for group in groups]
 
 
+def messages_of(trajectory: Trajectory) -> list[Sequence[ToolCall]]:
+    """Return the calls of each message, hosted ones included; a call of none stands alone."""
+    messages: list[Sequence[ToolCall]] = [step.tool_calls for step in trajectory.steps]
+    within = [call.hosted for message in messages for call in message]
+    if within.count(False) != len(trajectory.tool_calls):
+        messages = [[call] for call in (*trajectory.tool_calls, *trajectory.hosted_calls)]
+    else:
+        loose = len(trajectory.hosted_calls) - within.count(True)
+        messages += [[call] for call in trajectory.hosted_calls[: max(loose, 0)]]
+    return messages
+
+
 def cut_at_users(
     trajectory: Trajectory, pick: Callable[[Sequence[ToolCall]], Sequence[ToolCall]]
 ) -> list[list[Sequence[ToolCall]]]:
