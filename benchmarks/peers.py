@@ -7,6 +7,7 @@ its users would let it do: one metric, on the messages as they are. Slow ones ge
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import importlib
 import itertools
@@ -14,7 +15,9 @@ import json
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +56,82 @@ def agentevals() -> Score:
     )
 
 
+def adk() -> Score:
+    """Exact match of names and arguments; each conversation is one invocation."""
+    case = importlib.import_module("google.adk.evaluation.eval_case")
+    module = importlib.import_module("google.adk.evaluation.trajectory_evaluator")
+    types = importlib.import_module("google.genai.types")
+    evaluator = module.TrajectoryEvaluator(threshold=1.0)
+    asked = types.Content(role="user", parts=[types.Part(text="asked")])
+
+    def made(messages: list[Any]) -> Any:
+        uses = [types.FunctionCall(name=name, args=args) for name, args in calls(messages)]
+        return case.Invocation(
+            user_content=asked, intermediate_data=case.IntermediateData(tool_uses=uses)
+        )
+
+    return lambda outputs, reference: (
+        evaluator.evaluate_invocations([made(outputs)], [made(reference)]).overall_score
+    )
+
+
+def ragas() -> Score:
+    """Tool call accuracy in strict order: a share, so not the same number as a strict match."""
+    metrics = importlib.import_module("ragas.metrics.collections.tool_call_accuracy")
+    messages = importlib.import_module("ragas.messages")
+    metric = metrics.ToolCallAccuracy()
+    loop = asyncio.new_event_loop()
+
+    def made(found: list[Any]) -> list[Any]:
+        return [messages.ToolCall(name=name, args=args) for name, args in calls(found)]
+
+    def score(outputs: list[Any], reference: list[Any]) -> Any:
+        said = [messages.AIMessage(content="", tool_calls=made(outputs))]
+        return loop.run_until_complete(metric.ascore(said, made(reference))).value
+
+    return score
+
+
+def pydantic_evals() -> Score:
+    """Exact match of names only; it reads calls from spans, so spans are made of them."""
+    evaluators = importlib.import_module("pydantic_evals.evaluators")
+    spans = importlib.import_module("pydantic_evals.otel.span_tree")
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def made(messages: list[Any]) -> Any:
+        nodes = [
+            spans.SpanNode(
+                name=f"execute_tool {name}",
+                trace_id=1,
+                span_id=number,
+                parent_span_id=None,
+                start_timestamp=start + timedelta(seconds=number),
+                end_timestamp=start + timedelta(seconds=number),
+                attributes={"gen_ai.tool.name": name},
+            )
+            for number, (name, _) in enumerate(calls(messages), start=1)
+        ]
+        tree = spans.SpanTree()
+        tree.add_spans(nodes)
+        return tree
+
+    def score(outputs: list[Any], reference: list[Any]) -> Any:
+        names = [name for name, _ in calls(reference)]
+        context = evaluators.EvaluatorContext(
+            name=None, inputs=None, metadata=None, expected_output=None, output=None, duration=0.0,
+            _span_tree=made(outputs), attributes={}, metrics={},
+        )  # fmt: skip
+        return evaluators.TrajectoryMatch(names, order="exact").evaluate(context).value
+
+    return score
+
+
 LIBRARIES: dict[str, tuple[Callable[[], Score], int]] = {
     "potato": (potato, 2000),
     "agentevals": (agentevals, 300),
+    "google-adk": (adk, 1000),
+    "ragas": (ragas, 1000),
+    "pydantic-evals (names only)": (pydantic_evals, 1000),
 }
 
 
@@ -88,6 +164,7 @@ def main() -> None:
     # Some libraries print as they load; only the answers may go to the other process.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
+    warnings.simplefilter("ignore")
     found = contestants(Path(sys.argv[1]), int(sys.argv[2]))
     answers.write(json.dumps({name: rows for name, (_, rows) in found.items()}) + "\n")
     answers.flush()
