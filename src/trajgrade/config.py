@@ -113,14 +113,10 @@ def load_config(
     """
     ambiguous: list[str] = []
     if isinstance(source, Mapping):
-        document: Any = dict(source)
-        folder = Path()
+        where, folder, document = "", Path(), dict(source)
     else:
-        document, folder = _read(Path(source), ambiguous), Path(source).parent
-    if not isinstance(document, Mapping):
-        raise ConfigError(
-            f"expected an object with the keys {', '.join(_KEYS)}, got {shorten(document)}"
-        )
+        where, folder = os.fspath(source), Path(source).parent
+        document = _read(Path(source), ambiguous)
     if dataset is not None:
         document, folder = {**document, "dataset": dataset}, Path()
     checking = _Checking()
@@ -128,18 +124,27 @@ def load_config(
     told = {fault.partition(": ")[0] for fault in ambiguous}
     faults = [fault for fault in checking.faults if fault.partition(": ")[0] not in told]
     if ambiguous or faults or config is None:
-        raise ConfigError(*ambiguous, *dict.fromkeys(faults))
+        raise ConfigError(*ambiguous, *dict.fromkeys(faults), where=where)
     return config
 
 
-def _read(path: Path, faults: list[str]) -> Any:
+def _read(path: Path, faults: list[str]) -> dict[str, Any]:
     try:
         text = path.read_bytes()
     except FileNotFoundError:
         raise ConfigError(sources.absent(str(path))) from None
     except OSError as broken:
-        raise ConfigError(f"{path} cannot be read: {broken.strerror or broken}") from None
-    return yamltext.loads(text, faults)
+        raise ConfigError(f"cannot be read: {broken.strerror or broken}", where=str(path)) from None
+    try:
+        document = yamltext.loads(text, faults)
+    except ConfigError as broken:
+        raise ConfigError(*broken.faults, where=str(path)) from None
+    if not isinstance(document, dict):
+        found = "nothing" if document is None else shorten(document)
+        raise ConfigError(
+            f"expected an object with the keys {', '.join(_KEYS)}, got {found}", where=str(path)
+        )
+    return document
 
 
 _KEYS = Config.__struct_fields__

@@ -28,12 +28,15 @@ class TrajgradeError(Exception):
 class ConfigError(TrajgradeError, ValueError):
     """A parameter or a config file is wrong.
 
-    `faults` lists every fault found, each as a sentence that begins with its path.
+    `faults` lists every fault found, each as a sentence that begins with its path; `where` is the
+    file that they are in.
     """
 
-    def __init__(self, *faults: str) -> None:
+    def __init__(self, *faults: str, where: str = "") -> None:
         self.faults: tuple[str, ...] = faults
-        super().__init__("\n".join(faults))
+        self.where = where
+        start = f"{where}: " if where else ""
+        super().__init__("\n".join(f"{start}{fault}" for fault in faults))
 
 
 class ParameterError(ConfigError, TypeError):

@@ -142,19 +142,18 @@ def title_of(row: Row) -> str:
 
 def _shown(row: Row, keys: Iterable[str]) -> Shown:
     findings: list[Finding] = []
-    like: dict[Any, Finding] = {}
+    like: dict[tuple[Any, ...], Finding] = {}
     aligned: list[list[str]] = []
     for result in (row.results[key] for key in keys):
         lines = list(alignment_lines(result.metadata))
         aligned += [turn for turn in lines if turn not in aligned]
-        alike = (result.score, tuple(map(tuple, lines))) if lines else None
+        comment = _comment(result)
+        alike = (result.score, tuple(map(tuple, lines)) or comment)
         if alike in like:
             like[alike].metrics.append(printable(result.key))
-            continue
-        finding = Finding([printable(result.key)], result.score, _comment(result))
-        findings.append(finding)
-        if alike is not None:
-            like[alike] = finding
+        else:
+            like[alike] = Finding([printable(result.key)], result.score, comment)
+            findings.append(like[alike])
     return Shown(title_of(row), findings, aligned)
 
 

@@ -1,0 +1,37 @@
+"""The command: one file per verb, loaded when it is named.
+
+entry         the command itself; the one place that prints errors and gives exit codes
+options       the flags that several verbs share
+grading       a config is run, saved and shown
+progress      how far a run is, on standard error
+shorthand     what a flag holds: `-e KEY=NAME:param=value`, `--threshold 'metric>=0.8'`
+streams       standard output that may be closed, or of another encoding
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from trajgrade.registry import Entry
+
+if TYPE_CHECKING:
+    from trajgrade.cli.entry import main
+
+VERBS: dict[str, Entry] = {
+    "run": Entry("trajgrade.cli.run:run", "Grade a dataset as a config file says"),
+    "score": Entry("trajgrade.cli.score:score", "Grade files without a config file"),
+    "validate": Entry(
+        "trajgrade.cli.validate:validate", "Say all that is wrong with a config file"
+    ),
+    "show": Entry("trajgrade.cli.show:show", "Print a trace as trajgrade reads it"),
+    "list": Entry("trajgrade.cli.list:list_", "List evaluators, formats or samples"),
+    "sample": Entry("trajgrade.cli.sample:sample", "Write a bundled dataset to a file"),
+}
+
+__all__ = ["VERBS", "main"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "main":
+        raise AttributeError(f"module 'trajgrade.cli' has no attribute {name!r}")
+    from trajgrade.cli import entry
+
+    return entry.main

@@ -1,0 +1,116 @@
+"""A config is run, saved and shown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import msgspec
+
+from trajgrade.cli.options import Flags
+from trajgrade.cli.progress import Progress
+from trajgrade.cli.streams import closed_quietly
+from trajgrade.config import Config, DatasetFiles
+from trajgrade.dataset import Selected
+from trajgrade.dataset.samples import SAMPLE
+from trajgrade.errors import ConfigError, TrajgradeError
+from trajgrade.jsontext import dumps
+from trajgrade.registry import reports
+from trajgrade.run import InterruptedRunError, Run
+from trajgrade.runner import evaluate
+from trajgrade.sources import find
+
+
+def grade(config: Config, flags: Flags, inputs: Sequence[Path] = ()) -> int:
+    """Grade a dataset, save and show the run, and return its exit code.
+
+    Args:
+        config: What is graded, by what.
+        flags: Which rows, and what is shown and saved.
+        inputs: Files that nothing may be saved over, besides those of the dataset.
+
+    Raises:
+        ConfigError: The run could not be saved where it should be, or now it cannot.
+    """
+    config = msgspec.structs.replace(
+        config,
+        explain=flags.explain or config.explain,
+        fail_on=flags.fail_on or config.fail_on,
+        limit=flags.limit or config.limit,
+    )
+    _check_saves(flags.saves, [*inputs, *_files(config)])
+    run = _run(config, flags)
+    unsaved = [fault for path in flags.saves for fault in _saved(run, path, quiet=flags.quiet)]
+    with closed_quietly():
+        _show(run, flags, config)
+    if unsaved:
+        raise ConfigError(*unsaved)
+    return run.exit_code
+
+
+def _run(config: Config, flags: Flags) -> Run:
+    arguments = config.arguments()
+    select = Selected(flags.ids, flags.matching, config.limit)
+    wanted = flags.progress and not flags.quiet
+    try:
+        with Progress(arguments["dataset"], wanted=wanted) as progress:
+            return evaluate(**{**arguments, "select": select}, on_progress=progress)
+    except InterruptedRunError as stopped:
+        click.echo(str(stopped), err=True)
+        return stopped.run
+
+
+def _show(run: Run, flags: Flags, config: Config) -> None:
+    if flags.json:
+        sys.stdout.write(f"{dumps(run.to_dict(), indent=2).decode()}\n")
+        return
+    from trajgrade.report import terminal
+
+    if flags.quiet:
+        terminal.show_unmet(run)
+    else:
+        terminal.show(run, explain=config.explain)
+
+
+def _saved(run: Run, path: Path, *, quiet: bool) -> list[str]:
+    """Save the run; return what went wrong."""
+    try:
+        run.save(path)
+    except OSError as broken:
+        return [f"-o {path}: cannot be written: {broken.strerror or broken}"]
+    if not quiet:
+        click.echo(f"saved {path}", err=True)
+    return []
+
+
+def _check_saves(saves: Sequence[Path], inputs: Sequence[Path]) -> None:
+    """Refuse, before anything runs, what could not be saved at its end.
+
+    Raises:
+        ConfigError: A format that does not exist, a folder, a path given twice, or an input.
+    """
+    read = {path.resolve() for path in inputs}
+    faults: list[str] = []
+    for number, path in enumerate(saves):
+        try:
+            reports.find(path.suffix.lower())
+        except TrajgradeError as wrong:
+            faults.append(f"-o {path}: {wrong}")
+        if path.is_dir():
+            faults.append(f"-o {path}: is a folder; name a file in it")
+        if path.resolve() in read:
+            faults.append(f"-o {path}: would be written over what is read")
+        if path in saves[:number]:
+            faults.append(f"-o {path}: is given twice")
+    if faults:
+        raise ConfigError(*faults)
+
+
+def _files(config: Config) -> list[Path]:
+    where = config.dataset
+    if isinstance(where, str) and where.startswith(SAMPLE):
+        return []
+    paths = where.path if isinstance(where, DatasetFiles) else where
+    return [source.path for source in find(paths)]

@@ -1,0 +1,29 @@
+"""Standard output that may be closed before all is printed, or be of another encoding."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+def make_lenient() -> None:
+    r"""Write out (`\xe9`) what the encoding of the streams has no place for, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def closed_quietly() -> Iterator[None]:
+    """Print in the block; if the reader has closed standard output, what is left goes nowhere."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes once more at its end, and would complain then.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
