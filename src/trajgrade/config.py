@@ -20,6 +20,7 @@ from trajgrade.dataset import Dataset, Selected
 from trajgrade.dataset.example import ROLES
 from trajgrade.dataset.samples import SAMPLE, sample_path
 from trajgrade.errors import ConfigError, TrajgradeError, shorten, unknown
+from trajgrade.evaluators.schema import described, evaluators_schema
 from trajgrade.evaluators.spelling import Graders, faults_of, graders, likely_keys
 from trajgrade.evaluators.written import type_fault
 from trajgrade.run import Explain
@@ -252,3 +253,20 @@ def _of_dataset(line: str) -> str:
     if declared is None:
         return f"dataset: {line}"
     return f"fields.{declared['role']}: {declared['name']}: {declared['fault']}"
+
+
+def config_schema() -> dict[str, Any]:
+    """Return the JSON Schema of config files, with the evaluators that are installed."""
+    item, definitions = evaluators_schema()
+    _, parts = msgspec.json.schema_components([Config], ref_template="#/$defs/{name}")
+    root = parts.pop("Config")
+    for record, found in ((Config, root), (DatasetFiles, parts["DatasetFiles"])):
+        found["description"] = found["description"].partition("\n")[0]
+        described(found["properties"], record)
+    root["properties"]["evaluators"] |= {"items": item}
+    root["properties"]["thresholds"]["additionalProperties"] = {"type": ["number", "string"]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **root,
+        "$defs": {**parts, **definitions},
+    }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def validate(config: str | None, dataset: str | None, *, schema: bool) -> None:
     """Say all that is wrong with the config file CONFIG, or what it would run."""
     if schema:
-        from trajgrade.config_schema import config_schema
+        from trajgrade.config import config_schema
         from trajgrade.jsontext import dumps
 
         sys.stdout.write(f"{dumps(config_schema(), indent=2).decode()}\n")
