@@ -15,6 +15,7 @@ from tests.matching.strategies import ARGS, PLAIN, examples
 from trajgrade.errors import ConfigError
 from trajgrade.matching.arguments import ArgumentRule, CompiledRule
 from trajgrade.matching.pairing import Pairing
+from trajgrade.matching.values import MISSING
 from trajgrade.trajectory import ToolCall
 
 
@@ -284,3 +285,46 @@ def test_what_does_not_exist_is_refused_at_construction(options, said):
 def test_nan_agrees_with_nan(mode):
     assert args_agree({"a": [math.nan]}, {"a": [float("nan")]}, mode=mode)
     assert not args_agree({"a": math.nan}, {"a": None}, mode=mode)
+
+
+# ------------------------------------------------------------------------------ disagreements
+
+
+@pytest.mark.parametrize("mode", oracle.ARGS_MODES)
+@pytest.mark.parametrize("number", [None, *range(len(OVERRIDES) - 2)])
+@pytest.mark.parametrize("deep", [False, True])
+def test_arguments_agree_exactly_where_nothing_keeps_them_from_it(number, mode, deep):
+    overrides = {} if number is None else {"f": OVERRIDES[number]}
+    compiled = CompiledRule(ArgumentRule(mode=mode, overrides=overrides, deep=deep))
+    comparer = compiled.comparer("f")
+    for got, expected in product((*ARGS[3::3], *PLAIN), repeat=2):
+        places = list(comparer.disagreements(got, expected))
+        agreed = comparer.agrees(got, expected)
+        objects = isinstance(got, dict) and isinstance(expected, dict)
+        if comparer.mode != "ignore" or objects:
+            assert (not places) is agreed, (got, expected, places)
+        for place in places:
+            assert place.path or not objects
+            assert not (place.got is MISSING and place.expected is MISSING)
+
+
+@pytest.mark.parametrize(
+    ("options", "got", "expected", "paths"),
+    [
+        ({}, {"a": 1, "b": {"c": 1, "d": [1]}}, {"a": 1, "b": {"c": 2, "d": [2]}}, ["b.c", "b.d[0]"]),
+        ({"mode": "subset"}, {"a": 1}, {"b": 1, "a": 2}, ["a"]),
+        ({"mode": "superset"}, {"b": 1, "a": 1}, {"a": 2, "c": 3}, ["a", "c"]),
+        ({"mode": "superset"}, {"a": {"x": 1, "y": 1}}, {"a": {"x": 1}}, ["a.y"]),
+        ({"mode": "superset", "deep": True}, {"a": {"x": 1, "y": 1}}, {"a": {"x": 2}}, ["a.x"]),
+        ({"ignore_keys": ("ts",)}, {"ts": 1, "a": 1}, {"ts": 2, "a": 2}, ["a"]),
+        ({"overrides": {"f": ["b", "a.x"]}}, {"a": {"x": 1}, "z": 1}, {"a": {"x": 2}, "b": 1}, ["b", "a.x"]),
+        ({"overrides": {"f": {"a": {"number": {"abs": 1}}}}}, {"a": 1, "b": 1}, {"a": 2, "b": 2}, ["b"]),
+        ({"overrides": {"f": {"a": {"number": {"abs": 1}}}}}, {"a": 1}, {"a": 3}, ["a"]),
+        ({"unicode": "NFC"}, {"q": "é", "r": 1}, {"q": "e\u0301", "r": 2}, ["r"]),
+        ({}, "text", {"a": 1}, [""]),
+        ({}, {"a.b": 1}, {"a.b": 2}, [r"a\.b"]),
+    ],
+)  # fmt: skip
+def test_what_the_rule_tolerates_is_no_disagreement(options, got, expected, paths):
+    comparer = CompiledRule(ArgumentRule(**options)).comparer("f")
+    assert [place.path for place in comparer.disagreements(got, expected)] == paths

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from trajgrade.errors import TooLargeError
-from trajgrade.matching.arguments import none_as_empty
 from trajgrade.matching.assignment import best_assignment
 from trajgrade.matching.order import best_in_order, out_of_order
 from trajgrade.matching.pairing import Pairing
 from trajgrade.matching.similarity import partial, share_of_keys, shares_of_keys
-from trajgrade.matching.values import MISSING, differences
+from trajgrade.matching.values import MISSING
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -46,7 +45,7 @@ class AlignedPair(msgspec.Struct, frozen=True):
         got: Its index among the agent's calls.
         expected: Its index among the reference's calls.
         similarity: 1 where they agree, else below 1.
-        differences: Where the arguments differ, for pairs that do not agree.
+        differences: What keeps the arguments from agreeing, for pairs that do not agree.
     """
 
     got: int
@@ -103,8 +102,9 @@ def _pair(pairing: Pairing, got: int, expected: int, similarity: float) -> Align
     if similarity == 1.0:
         return AlignedPair(got, expected, similarity)
     call, reference = pairing.ours[got], pairing.theirs[expected]
+    comparer = pairing.rule.comparer(pairing.rule.name(call.name))
     found = []
-    for place in differences(none_as_empty(call.args), none_as_empty(reference.args)):
+    for place in comparer.disagreements(call.args, reference.args):
         sides = {"expected": place.expected, "got": place.got}
         known = {side: value for side, value in sides.items() if value is not MISSING}
         found.append(ArgumentDifference(place.path, **known))

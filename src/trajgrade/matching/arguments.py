@@ -12,14 +12,14 @@ A rule is compiled per tool into a `Comparer`, whose `relation` says what the ma
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, Literal, cast, get_args
 
 import msgspec
 
 from trajgrade.errors import ConfigError, unknown
 from trajgrade.matching import comparators, paths
-from trajgrade.matching.values import MISSING, canonical, same
+from trajgrade.matching.values import MISSING, Difference, canonical, differences, escape, same
 
 ArgsMode = Literal["exact", "ignore", "subset", "superset"]
 UnicodeForm = Literal["NFC", "NFKC"]
@@ -169,6 +169,38 @@ class Comparer:
         for path in self.comparators:
             got, expected = paths.without(got, path), paths.without(expected, path)
         return holds(self.mode, got, expected, deep=self.deep)
+
+    def disagreements(self, got: Any, expected: Any) -> Iterator[Difference]:
+        """Yield the places that keep two arguments from agreeing, in the reference's order.
+
+        What the rule leaves out or tolerates is none. A function's reasons are its own: what
+        differs is then the whole of the difference, which may be nothing.
+        """
+        got, expected = self.prepare(got), self.prepare(expected)
+        if self._function is not None or not (isinstance(got, dict) and isinstance(expected, dict)):
+            yield from differences(got, expected)
+            return
+        for path, comparator in self.comparators.items():
+            if not compare_at(path, comparator, got, expected):
+                found = paths.lookup(expected, path), paths.lookup(got, path)
+                yield Difference(self._written[path], *found)
+        if self.only_listed or self.mode == "ignore":
+            return
+        for path in self.comparators:
+            got, expected = paths.without(got, path), paths.without(expected, path)
+        for name in {**expected, **got}:
+            sides = got.get(name, MISSING), expected.get(name, MISSING)
+            if self._tolerates(*sides):
+                continue
+            for place in differences(*sides, escape(name)):
+                if not (self.deep and self._tolerates(place.got, place.expected)):
+                    yield place
+
+    def _tolerates(self, got: Any, expected: Any) -> bool:
+        """Whether the mode allows that one side lacks what the other has."""
+        return (self.mode == "subset" and got is MISSING) or (
+            self.mode == "superset" and expected is MISSING
+        )
 
 
 def compare_at(
