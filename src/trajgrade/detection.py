@@ -101,7 +101,7 @@ def _by_wire(data: list[Any]) -> Trajectory | None:
     for reader in _wired(len(formats.entries)):
         try:
             strict = msgspec.convert(data, reader.wire)
-        except (msgspec.ValidationError, RecursionError):
+        except (ValueError, RecursionError):
             continue
         found: Trajectory = reader.read_wire(strict)
         return found

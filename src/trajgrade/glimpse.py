@@ -48,6 +48,13 @@ class Glimpse:
         return inner if isinstance(inner, list) else []
 
     @cached_property
+    def kinds(self) -> frozenset[type]:
+        """The types of the items; of the outermost object itself where it is no list."""
+        if isinstance(self.data, dict) and not self.items:
+            return frozenset({dict})
+        return frozenset(map(type, self.items))
+
+    @cached_property
     def records(self) -> bool:
         """Whether there are items and each is an object."""
         return bool(self.items) and all(type(item) is dict for item in self.items)
@@ -160,13 +167,13 @@ def plain(data: Any) -> Any:
     return _plain(data, _LEVELS, {})
 
 
-def _plain(data: Any, levels: int, met: dict[int, Any]) -> Any:
+def _plain(data: Any, levels: int, met: dict[int, tuple[Any, Any]]) -> Any:
     kind = type(data)
     if kind in _PLAIN or levels == 0:
         return data
     if id(data) in met:
-        return met[id(data)]
-    met[id(data)] = data
+        return met[id(data)][1]
+    met[id(data)] = data, data  # kept alive, or another object could get its id
     found = data
     if isinstance(data, dict):
         changed = {}
@@ -176,6 +183,8 @@ def _plain(data: Any, levels: int, met: dict[int, Any]) -> Any:
                 changed[key] = said
         if changed:
             found = {**data, **changed}
+    elif kind is list and _PLAIN.issuperset(map(type, data)):
+        return data
     elif isinstance(data, (list, tuple)):
         members = [_plain(member, levels - 1, met) for member in data]
         if kind is not list or any(a is not b for a, b in zip(members, data, strict=True)):
@@ -183,7 +192,7 @@ def _plain(data: Any, levels: int, met: dict[int, Any]) -> Any:
     else:
         said = _said(data)
         found = said if said is data else _plain(said, levels - 1, met)
-    met[id(data)] = found
+    met[id(data)] = data, found
     return found
 
 

@@ -210,8 +210,20 @@ def _samples() -> list[Sample]:
         ("vertex_trajectory", "reference", {"reference_trajectory": VERTEX}, one, None),
         ("calls", "list", [{"name": "trains", "args": CALL[1]}], one, None),
         ("calls", "one", {"name": "trains", "input": CALL[1]}, one, None),
-        ("calls", "mixed", [{"name": "trains", "kwargs": CALL[1]}, "ping"], [CALL, ("ping", None)], None),
-        ("calls", "under_a_key", {"tool_calls": [{"name": "trains", "arguments": TEXT}]}, one, None),
+        (
+            "calls",
+            "mixed",
+            [{"name": "trains", "kwargs": CALL[1]}, "ping"],
+            [CALL, ("ping", None)],
+            None,
+        ),
+        (
+            "calls",
+            "under_a_key",
+            {"tool_calls": [{"name": "trains", "arguments": TEXT}]},
+            one,
+            None,
+        ),
         ("potato_conversation", "turns", POTATO, one, ANSWER),
         (
             "potato_conversation",

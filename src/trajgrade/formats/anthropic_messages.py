@@ -40,8 +40,7 @@ class AnthropicMessages:
         data = seen.data
         if isinstance(data, dict) and data.get("type") == "message" and "stop_reason" in data:
             return isinstance(data.get("content"), list)
-        items = _messages(data)
-        return any(_kinds_of(item) for item in items)
+        return dict in seen.kinds and any(map(_is_marked, _messages(data)))
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one conversation."""
@@ -64,12 +63,13 @@ def _messages(data: Any) -> list[Any]:
         return data["messages"] if isinstance(data.get("messages"), list) else [data]
     if not isinstance(data, list):
         return []
-    if data and all(isinstance(i, dict) and "role" not in i and "type" in i for i in data):
+    bare = all(isinstance(block, dict) and "role" not in block for block in data)
+    if bare and any(_kind(block) in _CALLS for block in data):
         return [{"role": "assistant", "content": data}]
     return data
 
 
-def _kinds_of(item: Any) -> bool:
+def _is_marked(item: Any) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("content"), list):
         return False
     # LangChain's messages have a type, and copies of these blocks.

@@ -51,7 +51,7 @@ def take(waiting: Waiting, key: str | None, name: str | None = None) -> ToolCall
     if queue is not None and key is not None:
         return _out(waiting, key, 0)
     # Either side may lack the ids that the other has.
-    for other in [None] if key is not None or None in waiting else list(waiting):
+    for other in (None,) if key is not None or None in waiting else waiting:
         for at, call in enumerate(waiting.get(other, ())):
             if name is None or call.name == name:
                 return _out(waiting, other, at)

@@ -38,7 +38,9 @@ class Calls:
         if not isinstance(data, list):
             return False
         return _nested(data) or (
-            any(map(is_call, data)) and all(isinstance(item, str) or is_call(item) for item in data)
+            dict in seen.kinds
+            and any(map(is_call, data))
+            and all(isinstance(item, str) or is_call(item) for item in data)
         )
 
     def read(self, data: Any) -> list[Trajectory]:

@@ -50,7 +50,7 @@ def conversation(data: Any, format: str) -> Trajectory:  # noqa: A002 the field'
     id = key if isinstance(key, str) else None  # noqa: A001 the field's word for it
     try:
         return read(msgspec.convert(items, WIRE), format, id=id)
-    except (msgspec.ValidationError, RecursionError):
+    except (ValueError, RecursionError):
         notes: list[str] = []
         return read(loosened(items, notes), format, notes, id)
 

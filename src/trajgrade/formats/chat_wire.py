@@ -99,7 +99,7 @@ def read(  # noqa: C901 calls and results in one pass: the hot path of the whole
     remarks = list(notes)
     calls: list[ToolCall] = []
     turn: int | None = None
-    hosted = False
+    hosted = told = False
     # Nearly always the next result is that of the next call; else the waiting ones are kept by id.
     answered = 0
     waiting: Waiting | None = None
@@ -123,8 +123,12 @@ def read(  # noqa: C901 calls and results in one pass: the hot path of the whole
                 else:
                     made = _placed(call, turn)
                     hosted = hosted or made.hosted
+                    if made.result is not None:
+                        told = True
+                        if waiting is None:
+                            waiting = waiting_in(calls[answered:])
                 calls.append(made)
-                if waiting is not None:
+                if waiting is not None and made.result is None:
                     waiting.setdefault(made.id, []).append(made)
         role = message.role
         if role == "tool" or role == "function":  # noqa: PLR1714 the hot path
@@ -137,7 +141,8 @@ def read(  # noqa: C901 calls and results in one pass: the hot path of the whole
                     waiting = waiting_in(calls[answered:])
                 found = take(waiting, key, message.name)
             if found is None:
-                remarks.append(stray(key, message.name))
+                if key or not told:  # else it may be the text of a result that a call has already
+                    remarks.append(stray(key, message.name))
                 continue
             force_setattr(found, "result", message.content)
             if type(message) is Loose and message.status != "unknown":

@@ -24,7 +24,7 @@ def text(value: Any, place: str) -> str | None:
 def identifier(value: Any, place: str) -> str | None:
     """Return an id as text, or None; numbers serve as ids too."""
     if value is None or isinstance(value, str):
-        return value or None
+        return value
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 64:
         return str(value)
     raise _wrong("an id", value, place)

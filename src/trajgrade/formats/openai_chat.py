@@ -35,7 +35,7 @@ class OpenAIChat:
         """Whether a message asks for a `function`, or the data is the API's response."""
         if _is_response(seen.data):
             return True
-        return any(map(_asks, messages_of(seen.data)))
+        return dict in seen.kinds and any(map(_asks, messages_of(seen.data)))
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the conversation, or one for each choice of a response."""

@@ -26,7 +26,7 @@ class OpenAIFunctionCall:
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a message has a `function_call`."""
-        return any(
+        return dict in seen.kinds and any(
             isinstance(item, dict)
             and isinstance(item.get("role", "assistant"), str)
             and isinstance(item.get("function_call"), dict)

@@ -54,7 +54,7 @@ class OpenAIResponses:
             marked = any(map(_is_marked, data["output"]))
             return marked or (data.get("object") == "response" and "choices" not in data)
         items = data if isinstance(data, list) else [data]
-        return any(map(_is_marked, items))
+        return dict in seen.kinds and any(map(_is_marked, items))
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the items as one trajectory."""

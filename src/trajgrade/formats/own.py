@@ -52,7 +52,7 @@ class Own:
         bounded(record, "the trajectory", 3 * MAX_DEPTH)
         try:
             shape = msgspec.convert(record, _Shape)
-        except (msgspec.ValidationError, RecursionError) as broken:
+        except (ValueError, RecursionError) as broken:
             raise MalformedTraceError(f"trajgrade's own shape: {broken}") from None
         made = [call for step in shape.steps for call in step.tool_calls]
         for at, call in enumerate([*made, *shape.hosted_calls, *(shape.tool_calls or ())]):

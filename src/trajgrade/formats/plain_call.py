@@ -105,6 +105,6 @@ def _made(name: str, own: dict[str, Any], place: str) -> ToolCall:
     free = {key: own.pop(key) for key in ("args", "result") if key in own}
     try:
         checked = msgspec.convert({"name": name, **own}, ToolCall, strict=False)
-    except msgspec.ValidationError as broken:
+    except ValueError as broken:
         raise MalformedTraceError(f"{place}: {broken}") from None
     return msgspec.structs.replace(checked, children=children, **free)

@@ -1,0 +1,114 @@
+"""Raw arguments → value and state (SEMANTICS A2)."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trajgrade.errors import MalformedTraceError
+from trajgrade.formats.arguments import MAX_DEPTH, parsed
+
+
+@pytest.mark.parametrize("raw", [None, "", "  \n", "{}", "null", '""', {}])
+def test_no_arguments_in_all_their_spellings(raw: Any):
+    notes: list[str] = []
+    assert parsed(raw, "f", notes) == ({}, "ok")
+    assert notes == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ("[1]", [1]),
+        ("5", 5),
+        ("0", 0),
+        ("false", False),
+        ("[]", []),
+        ('"text"', "text"),
+        ({"a": [1]}, {"a": [1]}),
+        ([1, 2], [1, 2]),
+        (0, 0),
+        (False, False),
+        ("9007199254740993", 2**53 + 1),
+        ('{"n": 123456789012345678901234567890}', {"n": 123456789012345678901234567890}),
+    ],
+)
+def test_a_value_is_kept_whatever_its_type(raw: Any, value: Any):
+    found, state = parsed(raw, "f", [])
+    assert (found, type(found), state) == (value, type(value), "ok")
+
+
+@pytest.mark.parametrize("raw", ['{"a": 1', "{'a': 1}", "query=x", "{bad}", '{"a":1} trailing'])
+def test_text_that_is_not_json_stays_text_and_is_noted(raw: str):
+    notes: list[str] = []
+    assert parsed(raw, "f", notes) == (raw, "unparseable")
+    assert len(notes) == 1
+    assert notes[0].startswith("f: its arguments are not JSON")
+
+
+def test_json_that_only_some_programs_write_is_read_and_noted():
+    notes: list[str] = []
+    value, state = parsed('{"a": NaN, "b": 1e999}', "f", notes)
+    assert state == "ok"
+    assert math.isnan(value["a"])
+    assert value["b"] == math.inf
+    assert "not strict JSON" in notes[0]
+
+
+def test_the_same_object_comes_back_and_is_not_changed():
+    raw = {"a": {"b": [1]}}
+    assert parsed(raw, "f", [])[0] is raw
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth - 1):
+        value = [value]
+    return value
+
+
+def test_arguments_may_be_nested_so_deep_and_no_deeper():
+    for form in (nested, lambda depth: json.dumps(nested(depth))):
+        assert parsed(form(MAX_DEPTH), "f", [])[1] == "ok"
+        with pytest.raises(MalformedTraceError, match="nested deeper"):
+            parsed(form(MAX_DEPTH + 1), "f", [])
+
+
+@pytest.mark.parametrize("raw", ['{"a":' * 100_000, "[" * 100_000])
+def test_a_text_of_nothing_but_brackets_is_refused_or_unparseable(raw: str):
+    assert parsed(raw, "f", [])[1] == "unparseable"
+
+
+def test_a_circle_is_refused():
+    circle: dict[str, Any] = {}
+    circle["again"] = [circle]
+    with pytest.raises(MalformedTraceError, match="circle"):
+        parsed(circle, "f", [])
+
+
+def test_the_same_object_in_many_places_is_no_circle():
+    shared: list[Any] = []
+    for _ in range(60):
+        shared = [shared, shared]
+    assert parsed({"a": shared}, "f", [])[1] == "ok"
+
+
+def test_an_integer_of_many_digits_is_not_turned_into_a_number():
+    assert parsed("9" * 5_000, "f", [])[1] in ("ok", "unparseable")
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(), lambda i: st.lists(i) | st.dictionaries(st.text(), i)
+    )
+)
+def test_an_object_and_its_json_text_are_the_same_arguments(value: Any):
+    assert parsed(json.dumps(value), "f", []) == (
+        parsed(value, "f", []) if value is not None and value != "" else ({}, "ok")
+    ) or isinstance(value, str)
