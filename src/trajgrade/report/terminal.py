@@ -10,7 +10,7 @@ from rich.text import Text
 
 from trajgrade.report import digest
 from trajgrade.report.console import Screen
-from trajgrade.report.plain import number, printable
+from trajgrade.report.plain import count, number, printable
 from trajgrade.run import Explain, Run
 from trajgrade.thresholds import Outcome
 
