@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -58,4 +59,10 @@ def with_key(evaluator: EvaluatorLike, key: str) -> EvaluatorLike:
     """
     if is_dataclass(evaluator) and any(field.name == "key" for field in fields(evaluator)):
         return replace(evaluator, key=key)
-    raise ConfigError(f"{type(evaluator).__name__} has no parameter `key` to rename it by")
+    renamed = copy(evaluator)
+    try:
+        renamed.key = key
+    except AttributeError:
+        name = type(evaluator).__name__
+        raise ConfigError(f"{name} has no `key` that could be changed") from None
+    return renamed

@@ -125,13 +125,18 @@ def grader(spec: Any, where: str = "evaluator") -> tuple[EvaluatorLike, float | 
     """
     if isinstance(spec, (str, Mapping)):
         return _built(_spelt(spec, where), where)
-    if isinstance(spec, type):
-        raise ConfigError(f"{where}: {spec.__name__} is a class; give an instance of it")
-    if hasattr(spec, "evaluate") and isinstance(getattr(spec, "key", None), str):
-        return spec, None
-    if callable(spec):
-        return FunctionEvaluator(spec), None  # type: ignore[return-value]  # results_of reads its list
-    raise ConfigError(f"{where}: {shorten(spec)} is no evaluator: it needs `key` and `evaluate`")
+    return _as_evaluator(spec, where), None
+
+
+def _as_evaluator(made: Any, where: str, name: str | None = None) -> EvaluatorLike:
+    """Return an evaluator as it is, and a function as the evaluator that it stands for."""
+    if isinstance(made, type):
+        raise ConfigError(f"{where}: {made.__name__} is a class; give an instance of it")
+    if hasattr(made, "evaluate") and isinstance(getattr(made, "key", None), str):
+        return made  # type: ignore[no-any-return]  # it has what the protocol asks for
+    if callable(made):
+        return FunctionEvaluator(made, name)  # type: ignore[return-value]  # results_of reads its list
+    raise ConfigError(f"{where}: {shorten(made)} is no evaluator: it needs `key` and `evaluate`")
 
 
 def _spelt(spec: str | Mapping[str, Any], where: str) -> Spelling:
@@ -181,7 +186,8 @@ def _built(spelt: Spelling, where: str) -> tuple[EvaluatorLike, float | None]:
     if faults:
         raise ConfigError(*faults)
     try:
-        evaluator = build_evaluator(spelt.name, params)
+        made = build_evaluator(spelt.name, params)
+        evaluator = _as_evaluator(made, where, spelt.name)
         return (evaluator if spelt.key is None else with_key(evaluator, spelt.key)), passes
     except ConfigError as wrong:
         raise type(wrong)(

@@ -39,9 +39,7 @@ def show(run: Run, *, explain: Explain = "worst", stream: TextIO | None = None) 
         screen.block(*_row(row))
     hidden = digest.n_hidden(run) if explain == "worst" else 0
     if hidden:
-        screen.block(
-            Text(f"{hidden} more rows are among the lowest; --explain all shows every row")
-        )
+        screen.block(Text(f"{count(hidden, 'row')} more among the lowest; --explain all shows all"))
 
 
 def show_unmet(run: Run, stream: TextIO | None = None) -> None:
