@@ -49,11 +49,11 @@ def read_traces(
         source = _decoded(bytes(source), "the bytes")
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         for file in sources.find(source):
-            yield from _in_file(file, format)
+            yield from _of_file(file, format)
     elif isinstance(source, Trajectory):
         yield source
     else:
-        yield from _in_data(detection.parsed(source) if isinstance(source, str) else source, format)
+        yield from _traces(detection.parsed(source) if isinstance(source, str) else source, format)
 
 
 def _is_path(text: str) -> bool:
@@ -76,9 +76,9 @@ def _decoded(text: bytes, place: str) -> str:
         raise MalformedTraceError(f"{place}: not UTF-8 text: {broken}") from None
 
 
-def _in_file(file: sources.Source, format: str | None) -> Iterator[Trajectory]:  # noqa: A002
+def _of_file(file: sources.Source, format: str | None) -> Iterator[Trajectory]:  # noqa: A002
     if file.kind == "jsonl":
-        yield from _in_lines(file.path, format)
+        yield from _of_lines(file.path, format)
         return
     if file.path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
         raise DatasetError(f"{file} is a table; load it as a dataset (trajgrade.Dataset.load)")
@@ -87,10 +87,10 @@ def _in_file(file: sources.Source, format: str | None) -> Iterator[Trajectory]: 
         document = detection.parsed(text)
         if file.path.name.lower().removesuffix(".gz").endswith(".json") and document is text:
             raise MalformedTraceError("the file is not JSON")
-    yield from _in_data(document, format, str(file))
+    yield from _traces(document, format, str(file))
 
 
-def _in_lines(path: Path, format: str | None) -> Iterator[Trajectory]:  # noqa: A002
+def _of_lines(path: Path, format: str | None) -> Iterator[Trajectory]:  # noqa: A002
     values = _values(path)
     try:
         first = list(islice(values, _SHOWN))
@@ -98,7 +98,7 @@ def _in_lines(path: Path, format: str | None) -> Iterator[Trajectory]:  # noqa: 
         document = _whole(path)  # a document on several lines, whatever the file's name
         if document is None:
             raise
-        yield from _in_data(document[0], format, str(path))
+        yield from _traces(document[0], format, str(path))
         return
     session = [value for _, value in first]
     if _is_one(session, format):
@@ -128,7 +128,7 @@ def _whole(path: Path) -> tuple[Any] | None:
         return None
 
 
-def _in_data(
+def _traces(
     data: Any,
     format: str | None,  # noqa: A002 the field's word for it
     place: str = "",

@@ -55,7 +55,7 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the call as plain objects; what is not known is left out, `args` never."""
-        plain: dict[str, Any] = msgspec.to_builtins(self, enc_hook=shorten)
+        plain: dict[str, Any] = msgspec.to_builtins(self, enc_hook=_stand_in)
         return {"name": self.name, "args": {}, **plain}
 
     @property
@@ -175,7 +175,7 @@ class Trajectory:
             "format": self.format,
             "notes": list(self.notes),
             "final_response": self.final_response,
-            "steps": [msgspec.to_builtins(step, enc_hook=shorten) for step in self.steps],
+            "steps": [msgspec.to_builtins(step, enc_hook=_stand_in) for step in self.steps],
         }
         if self.tool_calls != _of_steps(self.steps):
             shape["tool_calls"] = [call.to_dict() for call in self.tool_calls]
@@ -202,6 +202,11 @@ class Trajectory:
             f"<Trajectory {self.id or ''} {self.format}: {len(self.steps)} steps, "
             f"{len(self.tool_calls)} calls>"
         )
+
+
+def _stand_in(value: Any) -> str:
+    """Return what is written for an object that JSON has no place for."""
+    return shorten(value, 200)
 
 
 def _of_steps(steps: Iterable[Step]) -> tuple[ToolCall, ...]:

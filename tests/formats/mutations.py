@@ -24,7 +24,7 @@ scalars = (
     st.none()
     | st.booleans()
     | st.integers(min_value=-(2**70), max_value=2**70)
-    | st.floats(allow_nan=False)
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.sampled_from(WORDS)
     | st.text(max_size=8)
 )

@@ -42,20 +42,26 @@ def _openai(arguments: Any = TEXT, content: Any = None) -> dict[str, Any]:
 
 
 TOOL = {"role": "tool", "tool_call_id": "call_1", "content": "09:14"}
-OPENAI = [{"role": "system", "content": "Be brief."}, _user(), _openai(), TOOL, _answer()]
-LEGACY = [
+OPENAI: list[Any] = [
+    {"role": "system", "content": "Be brief."},
+    _user(),
+    _openai(),
+    TOOL,
+    _answer(),
+]
+LEGACY: list[Any] = [
     _user(),
     {"role": "assistant", "content": None, "function_call": {"name": "trains", "arguments": TEXT}},
     {"role": "function", "name": "trains", "content": "09:14"},
     _answer(),
 ]
-CHAT = [
+CHAT: list[Any] = [
     _user(),
     {"role": "assistant", "content": "", "tool_calls": [{"name": "trains", "args": CALL[1]}]},
     {"role": "tool", "content": "09:14"},
     _answer(),
 ]
-RESPONSES = [
+RESPONSES: list[Any] = [
     _user(),
     {"type": "reasoning", "id": "rs_1", "summary": []},
     {"type": "function_call", "call_id": "call_1", "name": "trains", "arguments": TEXT},
@@ -66,7 +72,7 @@ RESPONSES = [
         "content": [{"type": "output_text", "text": ANSWER, "annotations": []}],
     },
 ]
-ANTHROPIC = [
+ANTHROPIC: list[Any] = [
     _user(),
     {
         "role": "assistant",
@@ -82,7 +88,7 @@ ANTHROPIC = [
     },
     _answer([{"type": "text", "text": ANSWER}]),
 ]
-GEMINI = [
+GEMINI: list[Any] = [
     {"role": "user", "parts": [{"text": QUESTION}]},
     {"role": "model", "parts": [{"functionCall": {"name": "trains", "args": CALL[1]}}]},
     {
@@ -92,20 +98,20 @@ GEMINI = [
     {"role": "model", "parts": [{"text": ANSWER}]},
 ]
 _LC_CALL = {"name": "trains", "args": CALL[1], "id": "call_1", "type": "tool_call"}
-LANGCHAIN = [
+LANGCHAIN: list[Any] = [
     {"type": "human", "content": QUESTION, "additional_kwargs": {}},
     {"type": "ai", "content": "", "tool_calls": [_LC_CALL], "invalid_tool_calls": []},
     {"type": "tool", "content": "09:14", "tool_call_id": "call_1", "status": "success"},
     {"type": "ai", "content": ANSWER, "tool_calls": [], "invalid_tool_calls": []},
 ]
-POTATO = [
+POTATO: list[Any] = [
     {"speaker": "User", "text": QUESTION},
     {"speaker": "Agent (Action)", "text": f"trains({TEXT})"},
     {"speaker": "Environment", "text": "09:14"},
     {"speaker": "Agent", "text": ANSWER},
 ]
-VERTEX = [{"tool_name": "trains", "tool_input": CALL[1]}]
-OWN = {
+VERTEX: list[Any] = [{"tool_name": "trains", "tool_input": CALL[1]}]
+OWN: dict[str, Any] = {
     "trajgrade": 1,
     "id": "t1",
     "format": "openai_chat",
@@ -124,7 +130,7 @@ def _constructor(kind: str, **fields: Any) -> dict[str, Any]:
     return {"lc": 1, "type": "constructor", "id": path, "kwargs": fields}
 
 
-LC_DUMPED = [
+LC_DUMPED: list[Any] = [
     _constructor("HumanMessage", content=QUESTION),
     _constructor("AIMessage", content="", tool_calls=[_LC_CALL]),
     _constructor("ToolMessage", content="09:14", tool_call_id="call_1"),

@@ -61,7 +61,7 @@ def test_the_answer_may_stand_beside_the_calls():
     ],
 )
 def test_a_list_of_lists_of_calls_is_an_error_that_names_both_meanings(groups: Any):
-    with pytest.raises(TraceError, match="any_of.*turns"):
+    with pytest.raises(TraceError, match=r"any_of.*turns"):
         read(groups)
 
 

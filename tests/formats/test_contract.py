@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -51,19 +52,14 @@ def test_and_in_the_name_of_any_format(data: Any, name: str):
 
 @given(broken)
 def test_a_broken_trace_as_json_text_reads_the_same(data: Any):
-    if isinstance(data, str):
-        return
-    assert outcome(json.dumps(data)) == outcome(data) or not isinstance(data, (dict, list))
+    if isinstance(data, (dict, list)):
+        assert outcome(json.dumps(data)) == outcome(data)
 
 
 def read_or_refused(data: Any, name: str | None = None) -> None:
     before = copy.deepcopy(data)
-    try:
-        found = detection.read(data, name)
-    except TraceError as refusal:
-        assert str(refusal)
-    else:
-        for trajectory in found:
+    with suppress(TraceError):
+        for trajectory in detection.read(data, name):
             whole(trajectory)
     assert repr(data) == repr(before)
 

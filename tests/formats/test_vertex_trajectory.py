@@ -59,7 +59,7 @@ def test_columns_of_different_lengths_are_an_error():
 
 @pytest.mark.parametrize("broken", ["[{", 5, {"foo": 1}, [{"tool_name": ""}]])
 def test_a_broken_trajectory_in_a_row_says_where(broken: Any):
-    with pytest.raises(TraceError, match="^predicted_trajectory: "):
+    with pytest.raises(TraceError, match=r"^predicted_trajectory: "):
         Trajectory.from_any({"predicted_trajectory": broken, "response": "x"})
 
 

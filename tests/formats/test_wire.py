@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -21,7 +21,11 @@ from trajgrade.trajectory import Trajectory
 texts = st.text(max_size=6) | st.sampled_from(["", "call_1", "call_2", "f", "g"])
 maybe = st.none() | texts
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=5,
 )
@@ -67,7 +71,7 @@ def parts(trajectory: Trajectory) -> Any:
 
 
 def test_the_strategy_above_has_every_field_of_the_type():
-    (message,) = WIRE.__args__
+    (message,) = get_args(WIRE)
     assert set(message.__struct_fields__) == {
         "role", "content", "tool_calls", "tool_call_id", "name", "refusal", "reasoning_content",
         "annotations", "function_call", "audio",

@@ -33,7 +33,7 @@ class Calls:
         data = seen.data
         if isinstance(data, dict):
             if _wraps(data):
-                return all(isinstance(call, str) or is_call(call) for call in _items(data))
+                return all(is_call(call) for call in _items(data) if isinstance(call, dict))
             return is_call(data) and bool(ARGUMENTS & data.keys())
         if not isinstance(data, list):
             return False

@@ -82,7 +82,7 @@ def _is_message(item: Any) -> bool:
         return _is_content(item.get("content"), item["role"])
     return (
         isinstance(calls, list)
-        and all(isinstance(call, str) or is_call(call) for call in calls)
+        and all(is_call(call) for call in calls if isinstance(call, dict))
         and _is_content(item.get("content"), item["role"])
     )
 

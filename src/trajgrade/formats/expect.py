@@ -47,4 +47,5 @@ def array(value: Any, place: str) -> list[Any]:
 
 
 def _wrong(expected: str, value: Any, place: str) -> MalformedTraceError:
-    return MalformedTraceError(f"{place}: expected {expected}, found {shorten(value)}")
+    found = "null" if value is None else f"{type(value).__name__} {shorten(value)}"
+    return MalformedTraceError(f"{place}: expected {expected}, found {found}")
