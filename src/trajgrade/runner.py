@@ -18,6 +18,7 @@ from typing import Any
 from trajgrade.contracts import EvaluatorLike
 from trajgrade.dataset import Dataset, Example, Needs, Role, Selected
 from trajgrade.errors import TooLargeError, TraceError
+from trajgrade.evaluators.evaluator import described
 from trajgrade.evaluators.function import results_of
 from trajgrade.evaluators.spelling import graders
 from trajgrade.jsontext import dumps, read_back
@@ -90,7 +91,7 @@ def evaluate(
         summary=summary,
         name=name,
         dataset=rows.name,
-        evaluators={e.key: repr(e) for e in built.evaluators},
+        evaluators={e.key: described(e) for e in built.evaluators},
         outcomes=tuple(judge(t, summary[t.metric]) for t in bounds if t.metric in summary),
         warnings=grading.warnings(),
         worst=grading.worst(),

@@ -19,7 +19,7 @@ from trajgrade.errors import TraceError
 from trajgrade.evaluators.evaluator import Evaluator, check_choice
 from trajgrade.evaluators.paired import Paired
 from trajgrade.evaluators.references import alternatives, cut_at_users, messages_of, turns_of
-from trajgrade.evaluators.wording import hinges_on
+from trajgrade.evaluators.wording import clip, hinges_on
 from trajgrade.matching.alignment import Alignment, Order, align
 from trajgrade.matching.arguments import ArgsMode, ArgumentRule, CompiledRule, Override, UnicodeForm
 from trajgrade.matching.pairing import Pairing
@@ -187,20 +187,24 @@ class CallComparison(ArgsCompared):
     def _best(self, ours: Trajectory, options: Sequence[Any]) -> EvaluationResult:
         """Return the result of the best of several references; the earliest of equals."""
         results = [self._against(ours, option) for option in options]
-        best = 0
+        scored = [index for index, result in enumerate(results) if result.score is not None]
+        best = max(scored, key=lambda index: results[index].score or 0.0, default=0)
         for index, result in enumerate(results):
-            if (result.score or 0) > (results[best].score or 0) or results[best].score is None:
-                best = index if result.score is not None else best
-        chosen = results[best]
-        open_ = [result for result in results if result.metadata.get("unrecorded")]
-        if open_ and (chosen.score is None or chosen.score < 1):
-            chosen = open_[0]
+            if result.metadata.get("unrecorded") and (
+                not scored or self._at_most(ours, options[index]) > (results[best].score or 0.0)
+            ):
+                best = index
+                break
         which = f"reference {best + 1} of {len(options)}: "
         return msgspec.structs.replace(
-            chosen,
-            comment=which + chosen.comment,
-            metadata={**chosen.metadata, "reference_index": best},
+            results[best],
+            comment=clip(which + results[best].comment),
+            metadata={**results[best].metadata, "reference_index": best},
         )
+
+    def _at_most(self, ours: Trajectory, reference: Any) -> float:
+        """Return the best score that arguments which were not recorded may still give."""
+        return self.measure(self.paired(ours, reference).generous) or 0.0
 
     def _against(self, ours: Trajectory, reference: Any) -> EvaluationResult:
         paired = self.paired(ours, reference)
@@ -214,7 +218,7 @@ class CallComparison(ArgsCompared):
             metadata[special] = True
         if score is None or (special == "undefined" and self.empty == "none"):
             return self.unscored("undefined", self.explain(paired, 0.0), metadata)
-        comment = self.explain(paired, score) + paired.remarks
+        comment = clip(self.explain(paired, score) + paired.remarks)
         return EvaluationResult(self.key, score, self.verdict(paired, score), comment, metadata)
 
     def paired(self, ours: Trajectory, reference: Any) -> Paired:

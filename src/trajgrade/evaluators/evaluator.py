@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
 
 from trajgrade.contracts import Reads
-from trajgrade.errors import ConfigError, unknown
+from trajgrade.errors import ConfigError, shorten, unknown
 from trajgrade.result import EvaluationResult, NotEvaluatedKind, not_evaluated
 
 
@@ -110,6 +111,18 @@ def check_choice(name: str, value: object, choices: Any) -> None:
     allowed = get_args(choices)
     if value not in allowed:
         raise ConfigError(f"{name}: {unknown('choice', value, [str(c) for c in allowed])}")
+
+
+def described(evaluator: Any) -> str:
+    """Write an evaluator with those of its parameters that are not the default."""
+    if not is_dataclass(evaluator):
+        return repr(evaluator)
+    given = []
+    for parameter in fields(evaluator):
+        value = getattr(evaluator, parameter.name)
+        if parameter.init and value != parameter.default and parameter.name != "key":
+            given.append(f"{parameter.name}={shorten(value, 200)}")
+    return f"{type(evaluator).__name__}({', '.join(given)})"
 
 
 def takes(function: Any) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from trajgrade.evaluators.wording import overrides_met, turn_of
+from trajgrade.evaluators.wording import overrides_met, plain, turn_of
 from trajgrade.lazy import lazy
 from trajgrade.matching.pairing import Pairing
 from trajgrade.trajectory import ToolCall, Trajectory
@@ -88,7 +88,7 @@ class Paired:
             if call.status != "unknown" and call.failed:
                 failed += 1
             if call.args_state == "unparseable":
-                notes.append(f"the arguments of call {index} ({call.name}) are not JSON")
+                notes.append(f"the arguments of call {index} ({plain(call.name)}) are not JSON")
         found: dict[str, Any] = {
             "agent_tools": [call.name for p in self.pairings for call in p.ours],
             "reference_tools": [call.name for p in self.pairings for call in p.theirs],
@@ -105,4 +105,4 @@ class Paired:
         """What every comment ends with: calls that failed, and what is odd about the trace."""
         failed, notes = self.evidence["failed_calls"], self.evidence.get("notes")
         text = f"; {failed} call{'s' * (failed > 1)} failed or never ran" if failed else ""
-        return f"{text}; {notes[0]}" if notes else text
+        return f"{text}; {plain(notes[0], 120)}" if notes else text

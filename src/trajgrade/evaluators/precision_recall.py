@@ -15,7 +15,13 @@ from typing import Any, Literal
 from trajgrade.evaluators.comparison import CallComparison
 from trajgrade.evaluators.evaluator import check_choice
 from trajgrade.evaluators.paired import Paired
-from trajgrade.evaluators.wording import first_extra, first_missing
+from trajgrade.evaluators.wording import (
+    count,
+    first_extra,
+    first_missing,
+    first_unlike_any_expected,
+    first_unlike_any_made,
+)
 from trajgrade.matching.arguments import ArgsMode, Override
 
 Duplicates = Literal["once", "membership"]
@@ -58,6 +64,12 @@ class _Share(CallComparison):
         """Return how many calls of either side have a partner."""
         return paired.vouched if self.duplicates == "membership" else (paired.nu, paired.nu)
 
+    def _not_made(self, paired: Paired) -> str:
+        return (_unlike_any_made if self.duplicates == "membership" else _missing)(paired)
+
+    def _not_expected(self, paired: Paired) -> str:
+        return (_unlike_any_expected if self.duplicates == "membership" else _extra)(paired)
+
     def details(self, paired: Paired) -> dict[str, Any]:
         """Return the counts."""
         ours, theirs = self._vouched(paired)
@@ -72,6 +84,16 @@ def _missing(paired: Paired) -> str:
 
 def _extra(paired: Paired) -> str:
     why = paired.first(lambda pairing: pairing.size < len(pairing.ours), first_extra)
+    return f"; {why}" if why else ""
+
+
+def _unlike_any_made(paired: Paired) -> str:
+    why = paired.first(lambda p: p.vouched[1] < len(p.theirs), first_unlike_any_made)
+    return f"; {why}" if why else ""
+
+
+def _unlike_any_expected(paired: Paired) -> str:
+    why = paired.first(lambda p: p.vouched[0] < len(p.ours), first_unlike_any_expected)
     return f"; {why}" if why else ""
 
 
@@ -95,8 +117,8 @@ class TrajectoryPrecision(_Share):
             undefined = self.special(paired) is not None
             return "no calls were made" + (", so precision is undefined" if undefined else "")
         ours = self._vouched(paired)[0]
-        why = "" if ours == paired.n else _extra(paired)
-        return f"{ours} of {paired.n} calls are in the reference{why}"
+        why = "" if ours == paired.n else self._not_expected(paired)
+        return f"{ours} of {count(paired.n, 'call')} in the reference{why}"
 
 
 @dataclass(frozen=True)
@@ -119,8 +141,8 @@ class TrajectoryRecall(_Share):
             undefined = self.special(paired) is not None
             return "no calls are expected" + (", so recall is undefined" if undefined else "")
         theirs = self._vouched(paired)[1]
-        why = "" if theirs == paired.m else _missing(paired)
-        return f"{theirs} of {paired.m} reference calls were made{why}"
+        why = "" if theirs == paired.m else self._not_made(paired)
+        return f"{theirs} of {count(paired.m, 'reference call')} made{why}"
 
 
 @dataclass(frozen=True)
@@ -141,8 +163,9 @@ class TrajectoryF1(_Share):
 
     def explain(self, paired: Paired, score: float) -> str:
         """Say how many calls have a partner, and which is the first that has none."""
-        why = "" if score == 1 else _missing(paired) or _extra(paired)
-        return f"{paired.nu} calls agree, of {paired.n} made and {paired.m} expected{why}"
+        why = "" if score == 1 else self._not_made(paired) or self._not_expected(paired)
+        counts = f"{paired.n} made and {paired.m} expected"
+        return f"{count(paired.nu, 'call')} in agreement, of {counts}{why}"
 
 
 @dataclass(frozen=True)
@@ -196,5 +219,5 @@ class ToolCallAccuracyEvaluator(CallComparison):
         nu, n, m = paired.nu, paired.n, paired.m
         if not m:
             return "the reference has no calls, so there is no accuracy"
-        extra = f"; {n - nu} extra call{'s' * (n - nu > 1)}" if n > nu else ""
-        return f"{nu} of {m} reference calls were made{_missing(paired)}{extra}"
+        extra = f"; {count(n - nu, 'extra call')}" if n > nu else ""
+        return f"{nu} of {count(m, 'reference call')} made{_missing(paired)}{extra}"

@@ -15,7 +15,7 @@ from trajgrade.contracts import Reads
 from trajgrade.errors import ConfigError, near
 from trajgrade.evaluators.comparison import Failed
 from trajgrade.evaluators.evaluator import Evaluator, check_choice
-from trajgrade.evaluators.wording import contrast
+from trajgrade.evaluators.wording import clip, contrast, count, shown
 from trajgrade.matching.arguments import ArgsMode, ArgumentRule, CompiledRule
 from trajgrade.matching.pairing import Pairing
 from trajgrade.result import EvaluationResult
@@ -77,11 +77,15 @@ class ToolUseEvaluator(Evaluator):
             )
 
     @cached_property
-    def _pairing(self) -> Pairing:
+    def _rule(self) -> CompiledRule:
         mode: ArgsMode = "exact" if self.expected_args == {} else self.args_match_mode
         if self.expected_args is None:
             mode = "ignore"
-        return Pairing((), (), CompiledRule(ArgumentRule(mode=mode)))
+        return CompiledRule(ArgumentRule(mode=mode))
+
+    @cached_property
+    def _pairing(self) -> Pairing:
+        return Pairing((), (), self._rule)
 
     @property
     def _expected(self) -> ToolCall:
@@ -111,42 +115,51 @@ class ToolUseEvaluator(Evaluator):
         calls = Trajectory.from_any(outputs).tool_calls
         counted = [call for call in calls if not (self.failed == "exclude" and call.failed)]
         named = [call for call in counted if call.name == self.expected_tool]
-        sure = sum(self._pairing.agree(call, self._expected) for call in named)
-        unknown = sum(call.args_state == "unknown" for call in named)
+        agreeing = [self._pairing.agree(call, self._expected) for call in named]
+        sure = sum(agreeing)
+        unknown = sum(
+            call.args_state == "unknown" and not agrees
+            for call, agrees in zip(named, agreeing, strict=True)
+        )
         failed = sum(call.failed for call in calls)
         called = [call.name for call in calls]
         metadata = {"called_tools": called, "calls": sure, "failed_calls": failed}
-        possible = sure + (unknown if self.expected_args is not None else 0)
+        possible = sure + unknown
         if self._within(sure) != self._within(possible) or (
             not self._within(sure) and any(map(self._within, range(sure, possible + 1)))
         ):
             return self.unscored(
                 "undefined",
-                f"the arguments of {unknown} calls of {self.expected_tool} were not recorded, and "
-                "the outcome hangs on them",
+                f"the arguments of {count(unknown, 'call')} of {shown(self.expected_tool)} were "
+                "not recorded, and the outcome hangs on them",
                 metadata,
             )
         passed = self._within(sure)
-        comment = self._comment(named, sure, calls) + _failed(failed)
+        comment = clip(self._comment(named, sure, calls) + _failed(failed))
         return EvaluationResult(self.key, float(passed), passed, comment, metadata)
 
-    def _within(self, count: int) -> bool:
-        return count >= self.min_calls and (self.max_calls is None or count <= self.max_calls)
+    def _within(self, times: int) -> bool:
+        return times >= self.min_calls and (self.max_calls is None or times <= self.max_calls)
 
-    def _comment(self, named: list[ToolCall], count: int, calls: tuple[ToolCall, ...]) -> str:
+    def _comment(self, named: list[ToolCall], times: int, calls: tuple[ToolCall, ...]) -> str:
         with_args = "" if self.expected_args is None else " with the expected arguments"
-        text = f"tool {self.expected_tool!r} called {count} times{with_args}"
-        if count >= self.min_calls:
-            allowed = "" if self._within(count) else f", at most {self.max_calls} are allowed"
-            return text + allowed
-        if named:
-            return f"{text}; {contrast(self._expected, named[0])}"
-        guess = near(self.expected_tool, {call.name for call in calls})
-        return text + (f"; a near name was called: {guess!r}" if guess else "")
+        text = f"tool {shown(self.expected_tool)} called {count(times, 'time')}{with_args}"
+        if self._within(times):
+            return text
+        if times >= self.min_calls:
+            return f"{text}, at most {self.max_calls} allowed"
+        if self.min_calls > 1:
+            text += f", at least {self.min_calls} needed"
+        for call in named:
+            if not self._pairing.agree(call, self._expected):
+                index = next(i for i, other in enumerate(calls) if other is call)
+                return f"{text}; call {index}: {contrast(self._rule, self._expected, call)}"
+        guess = None if named else near(self.expected_tool, {call.name for call in calls})
+        return text + (f"; a near name was called: {shown(guess)}" if guess else "")
 
 
-def _failed(count: int) -> str:
-    return f"; {count} call{'s' * (count > 1)} failed or never ran" if count else ""
+def _failed(number: int) -> str:
+    return f"; {count(number, 'call')} failed or never ran" if number else ""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from trajgrade.evaluators.comparison import CallComparison
 from trajgrade.evaluators.evaluator import check_choice
@@ -19,6 +20,7 @@ from trajgrade.evaluators.wording import (
 from trajgrade.matching.alignment import Alignment, Order, align
 from trajgrade.matching.arguments import ArgsMode, Override
 from trajgrade.matching.pairing import Pairing
+from trajgrade.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,10 @@ class TrajectoryAlignment(CallComparison):
         )
         return 2 * total / (paired.n + paired.m) if paired.n + paired.m else 1.0
 
+    def _at_most(self, ours: Trajectory, reference: Any) -> float:
+        """Return 1: with more pairs that agree the others may be less alike."""
+        return 1.0
+
     def _aligned(self, paired: Paired) -> list[Alignment]:
         return [align(pairing, self.order) for pairing in paired.pairings]
 
@@ -79,7 +85,7 @@ class TrajectoryAlignment(CallComparison):
             return "" if pairing.strict else first_unequal(pairing)
         for pair in found.matched:
             if pair.similarity < 1:
-                why = contrast(pairing.theirs[pair.expected], pairing.ours[pair.got])
+                why = contrast(pairing.rule, pairing.theirs[pair.expected], pairing.ours[pair.got])
                 return f"call {pair.got}: {why}"
         if found.missing:
             return first_missing(pairing)

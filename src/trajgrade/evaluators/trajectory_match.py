@@ -22,7 +22,14 @@ from trajgrade.errors import ConfigError
 from trajgrade.evaluators.comparison import CallComparison
 from trajgrade.evaluators.evaluator import check_choice
 from trajgrade.evaluators.paired import Paired
-from trajgrade.evaluators.wording import first_displaced, first_extra, first_missing, first_unequal
+from trajgrade.evaluators.wording import (
+    count,
+    first_apart,
+    first_displaced,
+    first_extra,
+    first_missing,
+    first_unequal,
+)
 from trajgrade.matching.arguments import ArgsMode, Override
 from trajgrade.matching.messages import embedded_in_order, equal_in_order, messages_agree
 from trajgrade.matching.pairing import Pairing
@@ -171,13 +178,12 @@ class TrajectoryMatchEvaluator(CallComparison):
         if score == 1.0:
             empty = self.special(paired) is not None
             note = "; vacuous: with these calls the mode cannot fail" if empty else ""
-            return f"{self.mode} match: {paired.n} calls against {paired.m}{note}"
+            return f"{self.mode} match: {count(paired.n, 'call')} against {paired.m}{note}"
         if self.by_message:
-            why = paired.first(lambda p: not self._agrees_by_message(p), REASONS[self._mode])
-            why += " (compared by message)"
+            why = paired.first(lambda pairing: not self._agrees_by_message(pairing), first_apart)
         else:
             why = paired.first(FAULTS[self._mode], REASONS[self._mode])
-        return f"no {self.mode} match, {paired.n} calls against {paired.m}: {why}"
+        return f"no {self.mode} match, {count(paired.n, 'call')} against {paired.m}: {why}"
 
 
 @dataclass(frozen=True)

@@ -163,15 +163,21 @@ class Pairing:
         return len(self.pairs)
 
     @lazy
-    def vouched(self) -> tuple[int, int]:
-        """How many calls of P agree with some call of R, and of R with some of P (membership)."""
+    def partnered(self) -> tuple[set[int], set[int]]:
+        """Which calls of P agree with some call of R, and which of R with some of P."""
         edges = [
             (i, j)
             for i, call in enumerate(self.ours)
             for j, reference in enumerate(self.theirs)
             if self.agree(call, reference)
         ]
-        return len({i for i, _ in edges}), len({j for _, j in edges})
+        return {i for i, _ in edges}, {j for _, j in edges}
+
+    @property
+    def vouched(self) -> tuple[int, int]:
+        """How many calls of either side agree with some call of the other."""
+        ours, theirs = self.partnered
+        return len(ours), len(theirs)
 
     @property
     def unmatched(self) -> list[int]:
