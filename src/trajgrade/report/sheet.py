@@ -24,7 +24,7 @@ def write(run: Run, path: Path) -> None:
         f"{key}/{part}" for key in run.summary for part in ("score", "explanation", "error")
     ]
     with whole_file(path) as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(file)  # lines end in CR LF, so that a CR or LF in a cell is quoted
         writer.writerow(map(escape, columns))
         for row in run.rows:
             cells = flat(row)
