@@ -81,10 +81,15 @@ def test_a_missing_reference_or_output_is_not_evaluated_whatever_the_mode():
 
 def test_no_reference_column_is_said_once_with_the_likely_meant_one():
     rows = [{"id": "a", "prompt": "x", "predicted_trajectory": calls("f")}]
-    run = evaluate(rows, ["trajectory_match"])
+    said: list[str] = []
+    run = evaluate(rows, ["trajectory_match", "trajectory_f1"], on_warning=said.append)
     (warning,) = run.warnings
-    assert "reference" in warning
+    assert said == [warning]
+    assert warning.startswith("trajectory_match, trajectory_f1: ")
+    assert "reference_trajectory" in warning
     assert "predicted_trajectory" in warning
+    with pytest.warns(UserWarning, match="reference_trajectory"):
+        evaluate(rows, ["trajectory_match"])
 
 
 @pytest.mark.parametrize(

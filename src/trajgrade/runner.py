@@ -47,6 +47,7 @@ def evaluate(
     fail_on_error: bool = False,
     name: str = "",
     on_progress: Progress | None = None,
+    on_warning: Callable[[str], None] | None = None,
 ) -> Run:
     """Grade every row of a dataset with every evaluator.
 
@@ -62,6 +63,8 @@ def evaluate(
         fail_on_error: Whether any row in error makes the exit code 1.
         name: What reports call the run.
         on_progress: Called with the number of rows done; what it raises is only warned of.
+        on_warning: Called, before anything runs, with each metric that lacks its column in the
+            whole dataset; by default a `UserWarning`.
 
     Raises:
         ConfigError: The evaluators or thresholds are wrong, or two have one key.
@@ -74,6 +77,11 @@ def evaluate(
     chosen = select or Selected()
     chosen.check(rows)
     grading = Grading(rows, built.evaluators, explain, {**built.passes, **(passes or {})})
+    for lack in grading.lacks:
+        if on_warning is None:
+            warnings.warn(lack, stacklevel=2)
+        else:
+            on_warning(lack)
     interrupted = False
     try:
         for done, example in enumerate(chosen.of(rows.examples(grading.needs)), start=1):
@@ -140,6 +148,7 @@ class Grading:
         self._absent: dict[str, dict[int, list[str]]] = {}
         self._reads = [(e, getattr(e, "reads", "raw")) for e in evaluators]
         self.needs = _needs(evaluators)
+        self.lacks = _lacks(dataset, evaluators)
 
     def grade(self, example: Example) -> None:
         """Grade one row with every evaluator."""
@@ -244,8 +253,7 @@ class Grading:
 
     def warnings(self) -> tuple[str, ...]:
         """Return what should be looked at."""
-        missing = self._dataset.missing_columns(_needs(self._evaluators, raw=False))
-        found = missing.splitlines() if missing else []
+        found = list(self.lacks)
         for key in self._columns:
             unmet = sorted(set(self._spots(key)) - self._seen.get(key, set()))
             if unmet and len(self.rows):
@@ -356,6 +364,16 @@ def _needs(evaluators: Sequence[EvaluatorLike], *, raw: bool = True) -> Needs:
     if raw and any(_reads_everything(evaluator) for evaluator in evaluators):
         needs |= Needs(stored=())
     return needs
+
+
+def _lacks(dataset: Dataset, evaluators: Sequence[EvaluatorLike]) -> list[str]:
+    """Return which metrics need a column that no row of the dataset has."""
+    lacking: dict[str, list[str]] = {}
+    for evaluator in evaluators:
+        missing = dataset.missing_columns(_needs([evaluator], raw=False))
+        for fault in missing.splitlines() if missing else []:
+            lacking.setdefault(fault, []).append(evaluator.key)
+    return [f"{', '.join(keys)}: {fault}" for fault, keys in lacking.items()]
 
 
 def _reads_everything(evaluator: EvaluatorLike) -> bool:

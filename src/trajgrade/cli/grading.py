@@ -56,10 +56,16 @@ def _run(config: Config, flags: Flags) -> Run:
     wanted = flags.progress and not flags.quiet
     try:
         with Progress(arguments["dataset"], wanted=wanted) as progress:
-            return evaluate(**{**arguments, "select": select}, on_progress=progress)
+            return evaluate(
+                **{**arguments, "select": select}, on_progress=progress, on_warning=_warn
+            )
     except InterruptedRunError as stopped:
         click.echo(str(stopped), err=True)
         return stopped.run
+
+
+def _warn(warning: str) -> None:
+    click.echo(f"warning: {warning}", err=True)
 
 
 def _show(run: Run, flags: Flags, config: Config) -> None:
