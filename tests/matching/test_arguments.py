@@ -328,3 +328,20 @@ def test_arguments_agree_exactly_where_nothing_keeps_them_from_it(number, mode, 
 def test_what_the_rule_tolerates_is_no_disagreement(options, got, expected, paths):
     comparer = CompiledRule(ArgumentRule(**options)).comparer("f")
     assert [place.path for place in comparer.disagreements(got, expected)] == paths
+
+
+@examples(300)
+@given(st.data())
+def test_what_comparators_leave_must_be_equal_where_calls_agree(data):
+    values = st.sampled_from([0, 1, 1.0, "a", "A", None, [1], {"x": 1}])
+    args = st.dictionaries(st.sampled_from("abc"), values, max_size=3) | values
+    spec = data.draw(
+        st.sampled_from(
+            [{"a": "number"}, {"a": "casefold", "b.x": "ignore"}, {"c": "ignore"}, ["a"]]
+        )
+    )
+    mode = data.draw(st.sampled_from(["exact", "ignore", "subset", "superset"]))
+    comparer = CompiledRule(ArgumentRule(mode=mode, overrides={"t": spec})).comparer("t")
+    got, expected = data.draw(args), data.draw(args)
+    if comparer.agrees(got, expected):
+        assert comparer.fixed(got) == comparer.fixed(expected)

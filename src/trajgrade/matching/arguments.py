@@ -156,6 +156,22 @@ class Comparer:
             return (MISSING, *listed)  # which no list of values begins with
         return canonical(args)
 
+    def fixed(self, args: Any) -> Hashable:
+        """Return a key that arguments share with all that they agree with.
+
+        Under `exact`, what comparators do not decide must be equal; of listed paths, what stands
+        there; else nothing must be.
+        """
+        if self.only_listed:
+            return self.key(args)
+        if self._function is not None or self.mode != "exact":
+            return None
+        args = self.prepare(args)
+        if isinstance(args, dict):
+            for path in self.comparators:
+                args = paths.without(args, path)
+        return canonical(args)
+
     def _prepared_agree(self, got: Any, expected: Any) -> bool:
         got, expected = self.prepare(got), self.prepare(expected)
         objects = isinstance(got, dict) and isinstance(expected, dict)

@@ -8,16 +8,17 @@ is a preorder, equal calls are paired first, which loses nothing; the rest is Ho
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from functools import reduce
+from operator import or_
 
 from trajgrade.lazy import lazy
-from trajgrade.matching.arguments import Comparer, CompiledRule, none_as_empty
-from trajgrade.matching.bipartite import FREE, maximum_matching
-from trajgrade.matching.values import canonical
+from trajgrade.matching.arguments import Comparer, CompiledRule
+from trajgrade.matching.bipartite import FREE, matched
+from trajgrade.matching.containment import containing
 from trajgrade.trajectory import ToolCall
 
 Pair = tuple[int, int]
-_OBJECT, _VALUE = object(), object()
 
 
 class Pairing:
@@ -205,11 +206,7 @@ class Pairing:
         if comparer.relation == "preorder" and known:
             first, left, right = self._equal_pairs(comparer, left, right)
             return first + self._contained_pairs(comparer, left, right)
-        options = [
-            [n for n, j in enumerate(right) if self._agree(comparer, self.ours[i], self.theirs[j])]
-            for i in left
-        ]
-        return self._matched(left, right, options)
+        return self._matched(left, right, self._agreeing(comparer, left, right, known=known))
 
     def _known(self, left: list[int], right: list[int]) -> bool:
         return all(self.ours[i].args_state != "unknown" for i in left) and all(
@@ -234,55 +231,43 @@ class Pairing:
         return found, rest, sorted(j for group in waiting.values() for j in group)
 
     def _contained_pairs(self, comparer: Comparer, left: list[int], right: list[int]) -> list[Pair]:
-        """Match under `subset` or `superset`: candidates share the smaller side's rarest item."""
-        if comparer.deep or not left or not right:
-            options = [
-                [n for n, j in enumerate(right)
-                 if self._agree(comparer, self.ours[i], self.theirs[j])]
-                for i in left
-            ]  # fmt: skip
-            return self._matched(left, right, options)
-        ours = [_items(comparer.prepare(self.ours[i].args)) for i in left]
-        theirs = [_items(comparer.prepare(self.theirs[j].args)) for j in right]
+        """Match under `subset` or `superset`."""
+        ours = [comparer.prepare(self.ours[i].args) for i in left]
+        theirs = [comparer.prepare(self.theirs[j].args) for j in right]
         if comparer.mode == "subset":
-            return self._matched(left, right, _containing(ours, theirs))
-        options = [[] for _ in left]
-        for n, containing in enumerate(_containing(theirs, ours)):
-            for index in containing:
-                options[index].append(n)
-        return self._matched(left, right, options)
+            deep = comparer.agrees if comparer.deep else None
+            return self._matched(left, right, containing(ours, theirs, deep))
+        within = (lambda its, mine: comparer.agrees(mine, its)) if comparer.deep else None
+        options = containing(theirs, ours, within)
+        partner = matched(options, len(left))
+        return [(left[n], j) for j, n in zip(right, partner, strict=True) if n != FREE]
 
-    def _matched(
-        self, left: list[int], right: list[int], options: Sequence[Sequence[int]]
-    ) -> list[Pair]:
-        partner = maximum_matching(options, len(right))
+    def _agreeing(
+        self, comparer: Comparer, left: list[int], right: list[int], *, known: bool
+    ) -> list[int]:
+        """Return, for each call on the left, the set of those on the right that it agrees with.
+
+        Equal calls are asked once, and only of calls that are equal where they must be.
+        """
+        kinds: dict[Hashable, dict[Hashable, tuple[ToolCall, int]]] = defaultdict(dict)
+        for n, j in enumerate(right):
+            call = self.theirs[j]
+            group = kinds[comparer.fixed(call.args) if known else None]
+            key = (call.args_state == "unknown", comparer.key(call.args))
+            first, equal = group.get(key, (call, 0))
+            group[key] = (first, equal | 1 << n)
+        found: dict[Hashable, int] = {}
+        options: list[int] = []
+        for i in left:
+            call = self.ours[i]
+            key = (call.args_state == "unknown", comparer.key(call.args))
+            if key not in found:
+                group = kinds.get(comparer.fixed(call.args) if known else None, {})
+                sets = [s for other, s in group.values() if self._agree(comparer, call, other)]
+                found[key] = reduce(or_, sets, 0)
+            options.append(found[key])
+        return options
+
+    def _matched(self, left: list[int], right: list[int], options: list[int]) -> list[Pair]:
+        partner = matched(options, len(right))
         return [(i, right[n]) for i, n in zip(left, partner, strict=True) if n != FREE]
-
-
-def _items(args: object) -> frozenset[object]:
-    """The arguments as a set of items, so that ⊆ is the subset rule.
-
-    A mark keeps objects and other values apart: the empty object is no part of a text.
-    """
-    args = none_as_empty(args)
-    if isinstance(args, dict):
-        items = [(name, canonical(value)) for name, value in args.items()]
-        return frozenset([_OBJECT, *items])
-    return frozenset([_VALUE, canonical(args)])
-
-
-def _containing(
-    smaller: list[frozenset[object]], larger: list[frozenset[object]]
-) -> list[list[int]]:
-    """Return, for each of the smaller sets, the indices of the larger ones that contain it."""
-    holders: dict[object, list[int]] = defaultdict(list)
-    for index, items in enumerate(larger):
-        for item in items:
-            holders[item].append(index)
-    found = []
-    nothing: list[int] = []
-    for items in smaller:
-        lists = [holders.get(item, nothing) for item in items]
-        candidates = min(lists, key=len) if lists else range(len(larger))
-        found.append([index for index in candidates if items <= larger[index]])
-    return found
