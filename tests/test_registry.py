@@ -81,11 +81,14 @@ def test_a_registered_evaluator_is_built_by_name_and_a_name_is_taken_once():
         def evaluate(self, **example):
             return {"score": self.level}
 
+    class Other(Own):
+        pass
+
     register_evaluator("own_for_this_test", Own, "what it does")
     assert build_evaluator("own_for_this_test", {"level": 3}).level == 3  # type: ignore[attr-defined]
     register_evaluator("own_for_this_test", Own, "what it does")
     with pytest.raises(ConfigError, match="is registered already"):
-        register_evaluator("own_for_this_test", dict)
+        register_evaluator("own_for_this_test", Other)
     with pytest.raises(ConfigError, match="is registered already"):
         register_evaluator("trajectory_match", Own)
 

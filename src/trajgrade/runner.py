@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from trajgrade.contracts import EvaluatorLike
-from trajgrade.dataset import Dataset, Example, Needs, Role, Selected
+from trajgrade.dataset import Dataset, Example, Selected
 from trajgrade.errors import TooLargeError, TraceError
 from trajgrade.evaluators.evaluator import described
 from trajgrade.evaluators.function import results_of
@@ -27,12 +27,12 @@ from trajgrade.run import Explain, InterruptedRunError, Row, Rows, Run, Worst
 from trajgrade.summary import Column, Groups, MetricSummary, Summary
 from trajgrade.thresholds import judge, parse_thresholds
 from trajgrade.trajectory import Trajectory
+from trajgrade.view import View, lacks_of, needs_of
 
 Progress = Callable[[int], None]
 
 WORST_ROWS = 5
 ALIGNED_UP_TO = 200
-_TRAJECTORY: frozenset[Role] = frozenset({"outputs", "reference_outputs"})
 
 
 def evaluate(
@@ -147,8 +147,8 @@ class Grading:
         self._seen: dict[str, set[str]] = {}
         self._absent: dict[str, dict[int, list[str]]] = {}
         self._reads = [(e, getattr(e, "reads", "raw")) for e in evaluators]
-        self.needs = _needs(evaluators)
-        self.lacks = _lacks(dataset, evaluators)
+        self.needs = needs_of(evaluators)
+        self.lacks = lacks_of(dataset, evaluators)
 
     def grade(self, example: Example) -> None:
         """Grade one row with every evaluator."""
@@ -271,113 +271,6 @@ class Grading:
             found += [Worst(key, -row, column.scores[-row]) for _, row in ranked]
             found += [Worst(key, row, None) for row in self._unscored.get(key, [])]
         return tuple(found)
-
-
-class View:
-    """One example as each kind of evaluator reads it, traces read once."""
-
-    def __init__(self, example: Example) -> None:
-        self.example = example
-        self._given: dict[str, dict[str, Any]] = {}
-
-    def of(self, reads: str) -> dict[str, Any]:
-        """Return the arguments for evaluators that read that."""
-        given = self._given.get(reads)
-        if given is None:
-            given = self._given[reads] = getattr(self, f"_{reads}")()
-        return given
-
-    def _trajectory(self) -> dict[str, Any]:
-        example = self.example
-        return {
-            "outputs": _readable(example.outputs),
-            "reference_outputs": _readable(example.reference_outputs),
-            "inputs": example.inputs,
-        }
-
-    def _response(self) -> dict[str, Any]:
-        example = self.example
-        response, reference = example.response, example.reference
-        return {
-            "outputs": _spoken(example.outputs) if response is None else response,
-            "reference_outputs": (
-                _spoken(example.reference_outputs) if reference is None else reference
-            ),
-            "inputs": example.inputs,
-        }
-
-    def _raw(self) -> dict[str, Any]:
-        example = self.example
-        reference = example.reference_outputs
-        return {
-            "outputs": example.response if example.outputs is None else example.outputs,
-            "reference_outputs": example.reference if reference is None else reference,
-            "inputs": example.inputs,
-            "response": example.response,
-            "reference": example.reference,
-            "context": example.context,
-            "stored": example.stored,
-        }
-
-
-def _readable(data: Any) -> Any:
-    """Return the trajectory that the data is, else the data: evaluators say what is wrong."""
-    if data is None or type(data) is Trajectory:
-        return data
-    if isinstance(data, dict) and ("any_of" in data or "turns" in data):
-        return data
-    try:
-        return Trajectory.from_any(data)
-    except TraceError:
-        return data
-
-
-def _spoken(data: Any) -> Any:
-    """Return the data, or None where it is calls only, which are no text to compare a text with."""
-    if type(data) is not Trajectory:
-        if not isinstance(data, list):
-            return data
-        try:
-            found = Trajectory.from_any(data)
-        except TraceError:
-            return data
-        return data if found.final_response is not None or not found.tool_calls else None
-    return data if data.final_response is not None else None
-
-
-def _needs(evaluators: Sequence[EvaluatorLike], *, raw: bool = True) -> Needs:
-    """Return what a run of the evaluators reads of each row.
-
-    Args:
-        evaluators: The evaluators.
-        raw: Whether those count that are given all there is, whether or not they look at it.
-    """
-    reads = {getattr(evaluator, "reads", "raw") for evaluator in evaluators}
-    stored = tuple(
-        path for evaluator in evaluators for path in getattr(evaluator, "stored_paths", ())
-    )
-    needs = Needs(frozenset(), frozenset(), stored)
-    if "trajectory" in reads:
-        needs |= Needs(_TRAJECTORY, _TRAJECTORY)
-    if "response" in reads:
-        needs |= Needs(frozenset({"response", "reference", *_TRAJECTORY}), _TRAJECTORY)
-    if raw and any(_reads_everything(evaluator) for evaluator in evaluators):
-        needs |= Needs(stored=())
-    return needs
-
-
-def _lacks(dataset: Dataset, evaluators: Sequence[EvaluatorLike]) -> list[str]:
-    """Return which metrics need a column that no row of the dataset has."""
-    lacking: dict[str, list[str]] = {}
-    for evaluator in evaluators:
-        missing = dataset.missing_columns(_needs([evaluator], raw=False))
-        for fault in missing.splitlines() if missing else []:
-            lacking.setdefault(fault, []).append(evaluator.key)
-    return [f"{', '.join(keys)}: {fault}" for fault, keys in lacking.items()]
-
-
-def _reads_everything(evaluator: EvaluatorLike) -> bool:
-    return getattr(evaluator, "reads", "raw") == "raw" and not hasattr(evaluator, "stored_paths")
 
 
 def _caught(evaluator: EvaluatorLike, given: dict[str, Any]) -> Sequence[EvaluationResult]:

@@ -1,0 +1,124 @@
+"""View: one example as each kind of evaluator reads it, and what of each row that takes.
+
+A trace is read once for all evaluators that want a trajectory. Evaluators of the response get the
+text; all others get what the dataset holds, untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from trajgrade.contracts import EvaluatorLike
+from trajgrade.dataset import Dataset, Example, Needs, Role
+from trajgrade.errors import TraceError
+from trajgrade.trajectory import Trajectory
+
+_TRAJECTORY: frozenset[Role] = frozenset({"outputs", "reference_outputs"})
+
+
+class View:
+    """One example as each kind of evaluator reads it, traces read once."""
+
+    def __init__(self, example: Example) -> None:
+        self.example = example
+        self._given: dict[str, dict[str, Any]] = {}
+
+    def of(self, reads: str) -> dict[str, Any]:
+        """Return the arguments for evaluators that read that."""
+        given = self._given.get(reads)
+        if given is None:
+            given = self._given[reads] = getattr(self, f"_{reads}")()
+        return given
+
+    def _trajectory(self) -> dict[str, Any]:
+        example = self.example
+        return {
+            "outputs": _readable(example.outputs),
+            "reference_outputs": _readable(example.reference_outputs),
+            "inputs": example.inputs,
+        }
+
+    def _response(self) -> dict[str, Any]:
+        example = self.example
+        response, reference = example.response, example.reference
+        return {
+            "outputs": _spoken(example.outputs) if response is None else response,
+            "reference_outputs": (
+                _spoken(example.reference_outputs) if reference is None else reference
+            ),
+            "inputs": example.inputs,
+        }
+
+    def _raw(self) -> dict[str, Any]:
+        example = self.example
+        reference = example.reference_outputs
+        return {
+            "outputs": example.response if example.outputs is None else example.outputs,
+            "reference_outputs": example.reference if reference is None else reference,
+            "inputs": example.inputs,
+            "response": example.response,
+            "reference": example.reference,
+            "context": example.context,
+            "stored": example.stored,
+        }
+
+
+def _readable(data: Any) -> Any:
+    """Return the trajectory that the data is, else the data: evaluators say what is wrong."""
+    if data is None or type(data) is Trajectory:
+        return data
+    if isinstance(data, dict) and ("any_of" in data or "turns" in data):
+        return data
+    try:
+        return Trajectory.from_any(data)
+    except TraceError:
+        return data
+
+
+def _spoken(data: Any) -> Any:
+    """Return the data, or None where it is calls only, which are no text to compare a text with."""
+    if type(data) is not Trajectory:
+        if not isinstance(data, list):
+            return data
+        try:
+            found = Trajectory.from_any(data)
+        except TraceError:
+            return data
+        return data if found.final_response is not None or not found.tool_calls else None
+    return data if data.final_response is not None else None
+
+
+def needs_of(evaluators: Sequence[EvaluatorLike], *, raw: bool = True) -> Needs:
+    """Return what a run of the evaluators reads of each row.
+
+    Args:
+        evaluators: The evaluators.
+        raw: Whether those count that are given all there is, whether or not they look at it.
+    """
+    reads = {getattr(evaluator, "reads", "raw") for evaluator in evaluators}
+    stored = tuple(
+        path for evaluator in evaluators for path in getattr(evaluator, "stored_paths", ())
+    )
+    needs = Needs(frozenset(), frozenset(), stored)
+    if "trajectory" in reads:
+        needs |= Needs(_TRAJECTORY, _TRAJECTORY)
+    if "response" in reads:
+        needs |= Needs(frozenset({"response", "reference", *_TRAJECTORY}), _TRAJECTORY)
+    if raw and any(_reads_everything(evaluator) for evaluator in evaluators):
+        needs |= Needs(stored=())
+    return needs
+
+
+def lacks_of(dataset: Dataset, evaluators: Sequence[EvaluatorLike]) -> list[str]:
+    """Return which metrics need a column that no row of the dataset has."""
+    lacking: dict[str, list[str]] = {}
+    for evaluator in evaluators:
+        missing = dataset.missing_columns(needs_of([evaluator], raw=False))
+        for fault in missing.splitlines() if missing else []:
+            lacking.setdefault(fault, []).append(evaluator.key)
+    return [f"{', '.join(keys)}: {fault}" for fault, keys in lacking.items()]
+
+
+def _reads_everything(evaluator: EvaluatorLike) -> bool:
+    return getattr(evaluator, "reads", "raw") == "raw" and not hasattr(evaluator, "stored_paths")
