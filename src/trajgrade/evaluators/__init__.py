@@ -1,5 +1,7 @@
 """Evaluators: outputs, reference → EvaluationResult. Potato's names are exported here."""
 
+from trajgrade.evaluators.bleu import Bleu
+from trajgrade.evaluators.chrf import Chrf
 from trajgrade.evaluators.contains import Contains
 from trajgrade.evaluators.edits import EditDistance
 from trajgrade.evaluators.embedding import EmbeddingDistance
@@ -20,6 +22,7 @@ from trajgrade.evaluators.precision_recall import (
     TrajectoryPrecision,
     TrajectoryRecall,
 )
+from trajgrade.evaluators.rouge import Rouge, Rouge1, Rouge2, RougeL, RougeLSum
 from trajgrade.evaluators.stored import Stored
 from trajgrade.evaluators.tool_use import ToolUseEvaluator, TrajectorySingleToolUse
 from trajgrade.evaluators.trajectory_alignment import TrajectoryAlignment
@@ -34,6 +37,14 @@ from trajgrade.result import EvaluationResult
 from trajgrade.trajectory import Step, ToolCall, extract_tool_calls, normalize_trajectory
 
 BUILTINS: dict[str, Entry] = {
+    "bleu": Entry(
+        "trajgrade.evaluators.bleu:Bleu",
+        "Runs of up to four words that the response has from the reference",
+    ),
+    "chrf": Entry(
+        "trajgrade.evaluators.chrf:Chrf",
+        "Runs of up to six letters that response and reference share",
+    ),
     "contains": Entry(
         "trajgrade.evaluators.contains:Contains",
         "A text, or any, all or none of several, stands in the response",
@@ -70,6 +81,26 @@ BUILTINS: dict[str, Entry] = {
     "regex_match": Entry(
         "trajgrade.evaluators.pattern:RegexMatch",
         "A regular expression matches the response",
+    ),
+    "rouge": Entry(
+        "trajgrade.evaluators.rouge:Rouge",
+        "Words, runs of words or subsequences that response and reference share",
+    ),
+    "rouge_1": Entry(
+        "trajgrade.evaluators.rouge:Rouge1",
+        "Words that response and reference share",
+    ),
+    "rouge_2": Entry(
+        "trajgrade.evaluators.rouge:Rouge2",
+        "Pairs of neighbouring words that response and reference share",
+    ),
+    "rouge_l": Entry(
+        "trajgrade.evaluators.rouge:RougeL",
+        "The longest common subsequence of the words of response and reference",
+    ),
+    "rouge_l_sum": Entry(
+        "trajgrade.evaluators.rouge:RougeLSum",
+        "The longest common subsequences of words, sentence by sentence",
     ),
     "tool_call_accuracy": Entry(
         "trajgrade.evaluators.precision_recall:ToolCallAccuracyEvaluator",
@@ -118,6 +149,8 @@ BUILTINS: dict[str, Entry] = {
 }
 
 __all__ = [
+    "Bleu",
+    "Chrf",
     "Contains",
     "EditDistance",
     "EmbeddingDistance",
@@ -127,6 +160,11 @@ __all__ = [
     "JSONSchemaMatch",
     "JSONValid",
     "RegexMatch",
+    "Rouge",
+    "Rouge1",
+    "Rouge2",
+    "RougeL",
+    "RougeLSum",
     "Step",
     "Stored",
     "ToolCall",
