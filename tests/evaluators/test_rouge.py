@@ -12,7 +12,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from trajgrade.errors import ConfigError, MissingExtraError, TooLargeError
 from trajgrade.evaluators import build_evaluator, tokens
-from trajgrade.evaluators.rouge import Rouge, Rouge1, Rouge2, RougeL, RougeLSum, common_places
+from trajgrade.evaluators.rouge import Rouge, Rouge1, Rouge2, RougeL, RougeLSum, shared_places
 
 TYPES = ["rouge1", "rouge2", "rouge3", "rouge9", "rougeL", "rougeLsum"]
 NAMED = {
@@ -96,8 +96,8 @@ def test_the_union_of_subsequences_is_counted_for_each_sentence_of_the_reference
 
 
 @given(WORDS, WORDS)
-def test_the_places_are_those_of_a_longest_common_subsequence(got, want):
-    places = common_places(got, want)
+def test_the_places_are_those_of_a_shared_length_subsequence(got, want):
+    places = shared_places(got, want)
     assert [*places] == sorted(places, reverse=True)
     assert len(places) == LCSseq.similarity(got, want)
     left = iter(got)

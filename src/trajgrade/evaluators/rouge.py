@@ -106,7 +106,7 @@ class _Overlap(AnswerComparison):
             )
         ours, theirs = words(got, stem=stem), words(want, stem=stem)
         if self.variant == "rougeL":
-            return [longest_common(ours, theirs), len(ours), len(theirs)]
+            return [shared_length(ours, theirs), len(ours), len(theirs)]
         return run_counts(ours, theirs, int(self.variant[-1]))
 
     def corpus(self, counts: Sequence[int]) -> float:
@@ -132,7 +132,7 @@ def run_counts(ours: Words, theirs: Words, n: int) -> list[int]:
     return [(left & right).total(), left.total(), right.total()]
 
 
-def longest_common(ours: Words, theirs: Words) -> int:
+def shared_length(ours: Words, theirs: Words) -> int:
     """Return the length of the longest common subsequence."""
     from rapidfuzz.distance import LCSseq
 
@@ -147,10 +147,10 @@ def union_counts(ours: Sequence[Words], theirs: Sequence[Words]) -> list[int]:
     left, right = (Counter(word for part in side for word in part) for side in (ours, theirs))
     totals = [left.total(), right.total()]
     if len(ours) == len(theirs) == 1:  # then no union, and the length is enough
-        return [longest_common(ours[0], theirs[0]), *totals]
+        return [shared_length(ours[0], theirs[0]), *totals]
     shared = 0
     for expected in theirs:
-        places = {place for got in ours for place in common_places(got, expected)}
+        places = {place for got in ours for place in shared_places(got, expected)}
         for place in sorted(places):
             word = expected[place]
             if left[word] > 0 and right[word] > 0:
@@ -160,7 +160,7 @@ def union_counts(ours: Sequence[Words], theirs: Sequence[Words]) -> list[int]:
     return [shared, *totals]
 
 
-def common_places(got: Words, expected: Words) -> list[int]:
+def shared_places(got: Words, expected: Words) -> list[int]:
     """Return the places in `expected` of one longest common subsequence with `got`.
 
     Of several, the one that a walk back through the table finds which leaves out a word of
