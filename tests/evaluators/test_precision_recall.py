@@ -145,12 +145,13 @@ def test_accuracy_is_none_without_reference_calls(penalize_extra, case):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_what_is_missing_is_not_evaluated(name):
-    for outputs, reference, kind in [
+    missing: list[tuple[Any, Any, str]] = [
         ([], None, "no_reference"),
         (None, None, "no_reference"),
         (None, [], "no_output"),
         (None, [{"name": "f"}], "no_output"),
-    ]:
+    ]
+    for outputs, reference, kind in missing:
         result = grade(name, outputs, reference)
         assert result.score is None
         assert result.error is not None

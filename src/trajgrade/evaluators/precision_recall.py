@@ -220,4 +220,6 @@ class ToolCallAccuracyEvaluator(CallComparison):
         if not m:
             return "the reference has no calls, so there is no accuracy"
         extra = f"; {count(n - nu, 'extra call')}" if n > nu else ""
+        if self.penalize_extra and nu == m:
+            extra += _extra(paired)
         return f"{nu} of {count(m, 'reference call')} made{_missing(paired)}{extra}"

@@ -29,7 +29,8 @@ def plain(text: str, limit: int = 60) -> str:
 
 def shown(value: Any, limit: int = 80) -> str:
     """Write a value of a trace on one line."""
-    return clip(shorten(value, limit), limit)
+    text = shorten(value, limit)
+    return clip(text, limit) if text.isprintable() else plain(text, limit)
 
 
 def show(call: ToolCall) -> str:

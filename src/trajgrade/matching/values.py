@@ -73,10 +73,14 @@ def canonical(value: Any) -> Hashable:
 
 
 def _object_key(value: Any) -> Hashable:
+    """Return a key for what JSON has no place for: itself, or its repr, or which object it is."""
     try:
         hash(value)
     except TypeError:
-        return (type(value), repr(value))
+        try:
+            return (type(value), repr(value))
+        except Exception:  # noqa: BLE001 a caller's __repr__ may raise anything
+            return (type(value), id(value))
     return (type(value), value)
 
 
