@@ -181,9 +181,10 @@ class _Checking:
                 f"{key}: expected a list, each evaluator beginning with `- `, got {shorten(value)}"
             )
             return msgspec.UNSET
-        fault = type_fault(key, _TYPES[key].type, value)
-        if fault is not None:
-            self.faults.append(fault)
+        faults = _of_files(value) if key == "dataset" and isinstance(value, Mapping) else []
+        fault = None if faults else type_fault(key, _TYPES[key].type, value)
+        if faults or fault is not None:
+            self.faults += faults if fault is None else [fault]
             return msgspec.UNSET
         return msgspec.convert(value, _TYPES[key].type)
 
@@ -237,6 +238,16 @@ class _Checking:
             self.faults += [_of_dataset(line) for line in str(wrong).splitlines()]
 
 
+def _of_files(value: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with a dataset that is written as an object."""
+    types = {field.name: field.type for field in msgspec.structs.fields(DatasetFiles)}
+    faults = [f"dataset.{k}: {unknown('key', k, [*types])}" for k in value if k not in types]
+    if "path" not in value:
+        faults.append("dataset.path: is missing")
+    found = [type_fault(k, types[k], v) for k, v in value.items() if k in types]
+    return faults + [f"dataset.{fault}" for fault in found if fault is not None]
+
+
 def _placed(where: Any, folder: Path) -> Any:
     """Return the paths of a dataset with the config's folder in front."""
     if isinstance(where, DatasetFiles):
@@ -244,7 +255,7 @@ def _placed(where: Any, folder: Path) -> Any:
     if isinstance(where, list):
         return [_placed(one, folder) for one in where]
     rooted = where.startswith((SAMPLE, "~")) or "://" in where or not where
-    return where if rooted else str(folder / where)
+    return where if rooted or folder == Path() else str(folder / where)
 
 
 def _of_dataset(line: str) -> str:

@@ -169,9 +169,13 @@ def test_turns_are_aligned_each_on_its_own():
 
 
 def test_a_warning_is_shown():
-    text = shown(trajgrade.evaluate([row("a", calls("x"), None)], ["trajectory_match"]))
-    assert "warning " in text
-    assert "no row has reference_outputs" in text.replace("\n", " ")
+    said: list[str] = []
+    rows = [row("a", calls("x"), None)]
+    run = trajgrade.evaluate(rows, ["trajectory_match"], on_warning=said.append)
+    assert "warning trajectory_match: dataset: no row has reference_outputs" in shown(run)
+    stream = io.StringIO()
+    terminal.show(run, told=said, stream=stream)
+    assert "warning" not in stream.getvalue()
 
 
 @pytest.mark.parametrize("columns", ["1", "20", "40", "80", "300", "0", "wide", ""])

@@ -19,7 +19,7 @@ import click
 
 from trajgrade import __version__
 from trajgrade.cli import VERBS
-from trajgrade.cli.streams import closed_quietly, make_lenient
+from trajgrade.cli.streams import closed_quietly, make_lenient, say
 from trajgrade.errors import ConfigError, TrajgradeError, near
 
 BAD_INPUT = 2
@@ -61,6 +61,11 @@ class Verbs(click.Group):
         with formatter.section("Verbs"):
             formatter.write_dl([(name, entry.description) for name, entry in VERBS.items()])
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb, quietly to its end if nobody reads on."""
+        with closed_quietly():
+            return super().invoke(ctx)
+
     def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> NoReturn:
         """Run the command and exit with its code."""
         make_lenient()
@@ -87,14 +92,19 @@ def _guarded(run: Callable[[], Any]) -> int:
         raise
     except OSError as wrong:
         named = f"{wrong.filename}: " if wrong.filename else ""
-        _say(f"{named}{wrong.strerror or wrong}")
+        say(f"{named}{wrong.strerror or wrong}")
         return BAD_INPUT
+    except SystemExit as left:
+        if isinstance(left.__context__, BrokenPipeError):
+            return 0  # click's own answer to a reader that leaves while help is printed
+        say("an evaluator or a plugin has ended the program")
+        return BROKEN
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return INTERRUPTED
     except Exception:  # noqa: BLE001 a crash must not have the exit code of a threshold that fails
         traceback.print_exc()
-        _say("this is a fault in trajgrade, or in a plugin named above")
+        say("this is a fault in trajgrade, or in a plugin named above")
         return BROKEN
 
 
@@ -103,23 +113,16 @@ def tell(error: TrajgradeError) -> None:
     faults = error.faults if isinstance(error, ConfigError) else str(error).splitlines()
     start = f"{error.where}: " if isinstance(error, ConfigError) and error.where else ""
     if len(faults) == 1:
-        _say(f"{start}{faults[0]}")
+        say(f"{start}{faults[0]}")
         return
-    _say(f"{start}{len(faults)} faults")
+    say(f"{start}{len(faults)} faults")
     for fault in faults:
-        _say(fault, "  - ")
-
-
-def _say(message: str, start: str = "error: ") -> None:
-    from trajgrade.report.plain import printable
-
-    for number, line in enumerate(message.splitlines()):
-        click.echo(f"{start if number == 0 else '    '}{printable(line)}", err=True)
+        say(fault, "  - ")
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning as the errors are printed, without the line of code that gave it."""
-    _say(str(message), "warning: ")
+    say(str(message), "warning: ")
 
 
 @click.group(

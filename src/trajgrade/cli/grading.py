@@ -11,14 +11,14 @@ import msgspec
 
 from trajgrade.cli.options import Flags
 from trajgrade.cli.progress import Progress
-from trajgrade.cli.streams import closed_quietly
+from trajgrade.cli.streams import closed_quietly, say
 from trajgrade.config import Config, DatasetFiles
 from trajgrade.dataset import Selected
 from trajgrade.dataset.samples import SAMPLE
 from trajgrade.errors import ConfigError, TrajgradeError
 from trajgrade.jsontext import dumps
 from trajgrade.registry import reports
-from trajgrade.run import InterruptedRunError, Run
+from trajgrade.run import Explain, InterruptedRunError, Run
 from trajgrade.runner import evaluate
 from trajgrade.sources import find
 
@@ -41,34 +41,36 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = ()) -> int:
         limit=flags.limit or config.limit,
     )
     _check_saves(flags.saves, [*inputs, *_files(config)])
-    run = _run(config, flags)
+    told: list[str] = []
+    run = _run(config, flags, told)
     unsaved = [fault for path in flags.saves for fault in _saved(run, path, quiet=flags.quiet)]
     with closed_quietly():
-        _show(run, flags, config)
+        _show(run, flags, config.explain, told)
     if unsaved:
         raise ConfigError(*unsaved)
     return run.exit_code
 
 
-def _run(config: Config, flags: Flags) -> Run:
+def _run(config: Config, flags: Flags, told: list[str]) -> Run:
     arguments = config.arguments()
     select = Selected(flags.ids, flags.matching, config.limit)
     wanted = flags.progress and not flags.quiet
+
+    def warn(text: str) -> None:
+        told.append(text)
+        say(text, "warning: ")
+
     try:
         with Progress(arguments["dataset"], wanted=wanted) as progress:
             return evaluate(
-                **{**arguments, "select": select}, on_progress=progress, on_warning=_warn
+                **{**arguments, "select": select}, on_progress=progress, on_warning=warn
             )
     except InterruptedRunError as stopped:
         click.echo(str(stopped), err=True)
         return stopped.run
 
 
-def _warn(warning: str) -> None:
-    click.echo(f"warning: {warning}", err=True)
-
-
-def _show(run: Run, flags: Flags, config: Config) -> None:
+def _show(run: Run, flags: Flags, explain: Explain, told: Sequence[str]) -> None:
     if flags.json:
         sys.stdout.write(f"{dumps(run.to_dict(), indent=2).decode()}\n")
         return
@@ -77,7 +79,7 @@ def _show(run: Run, flags: Flags, config: Config) -> None:
     if flags.quiet:
         terminal.show_unmet(run)
     else:
-        terminal.show(run, explain=config.explain)
+        terminal.show(run, explain=explain, told=told)
 
 
 def _saved(run: Run, path: Path, *, quiet: bool) -> list[str]:

@@ -44,7 +44,10 @@ _FIELD_FLAGS = ("outputs", "reference", "id", "trial")
     help="Where in a row another role is: inputs, response, context, ... Repeatable.",
 )  # fmt: skip
 @click.option(
-    "--format", "kind", metavar="KIND", help="How the files are read: json, jsonl or csv."
+    "--format",
+    "kind",
+    type=click.Choice(["json", "jsonl", "csv"]),
+    help="How the files are read, whatever their names.",
 )
 @click.option(
     "--threshold", "thresholds", multiple=True, metavar="METRIC[/STAT]>=BOUND",

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import click
+
 
 def make_lenient() -> None:
     r"""Write out (`\xe9`) what the encoding of the streams has no place for, instead of failing."""
@@ -27,3 +29,11 @@ def closed_quietly() -> Iterator[None]:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
+
+
+def say(message: str, start: str = "error: ") -> None:
+    """Print a message on standard error, what it quotes made safe to show."""
+    from trajgrade.report.plain import printable
+
+    for number, line in enumerate(message.splitlines()):
+        click.echo(f"{start if number == 0 else '    '}{printable(line)}", err=True)

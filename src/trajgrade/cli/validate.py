@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trajgrade.cli.streams import say
+
 if TYPE_CHECKING:
     from trajgrade.config import Config
 
@@ -27,12 +29,12 @@ def validate(config: str | None, dataset: str | None, *, schema: bool) -> None:
         raise click.UsageError("name a config file, or give --schema")
     from trajgrade.config import load_config
 
-    for line in _summary(config, load_config(config, dataset=dataset, look=True)):
-        click.echo(line)
+    _say(config, load_config(config, dataset=dataset, look=True))
 
 
-def _summary(path: str, config: Config) -> list[str]:
+def _say(path: str, config: Config) -> None:
     from trajgrade.report.plain import count, printable
+    from trajgrade.view import lacks_of
 
     dataset = config.open()
     graders = config.graders()
@@ -44,4 +46,7 @@ def _summary(path: str, config: Config) -> list[str]:
     lines += [f"fields      {role}: {path}" for role, path in config.fields.items()]
     lines += [f"evaluator   {evaluator.key}" for evaluator in graders.evaluators]
     lines += [f"threshold   {name}: {bound}" for name, bound in config.thresholds.items()]
-    return [printable(line) for line in lines]
+    for line in lines:
+        click.echo(printable(line))
+    for lack in lacks_of(dataset, graders.evaluators):
+        say(lack, "warning: ")

@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from rich.console import Console, RenderableType
+from rich.text import Text
 
 _WIDTH = 80
 
@@ -45,7 +47,23 @@ class Screen:
         with self._console.capture() as capture:
             for part in parts:
                 self._console.print(part)
-        lines = (line.rstrip() for line in capture.get().splitlines())
+        self._write(capture.get())
+
+    def lines(self, lines: Iterable[Text]) -> None:
+        """Print lines that are wrapped already: faster than a block."""
+        with self._console.capture() as capture:
+            text = Text("\n").join(lines)
+            self._console.print(text, no_wrap=True, overflow="ignore", crop=False)
+        self._write(capture.get())
+
+    def hanging(self, head: str, body: Text) -> Iterator[Text]:
+        """Yield a text wrapped to the width, its later lines standing below its first."""
+        room = max(self._console.width - len(head), 20)
+        for number, line in enumerate(body.wrap(self._console, room, overflow="fold")):
+            yield Text(" " * len(head) if number else head) + line
+
+    def _write(self, text: str) -> None:
+        lines = (line.rstrip() for line in text.splitlines())
         self._stream.write("".join(f"{line}\n" for line in lines) + "\n")
 
 

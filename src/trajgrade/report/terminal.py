@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import TextIO
 
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -17,12 +17,19 @@ from trajgrade.thresholds import Outcome
 _VERDICT_STYLES = {"passed": "green", "failed": "bold red", "undecided": "bold yellow"}
 
 
-def show(run: Run, *, explain: Explain = "worst", stream: TextIO | None = None) -> None:
+def show(
+    run: Run,
+    *,
+    explain: Explain = "worst",
+    told: Collection[str] = (),
+    stream: TextIO | None = None,
+) -> None:
     """Print a run.
 
     Args:
         run: The run.
         explain: Which rows are shown.
+        told: The warnings that were printed already.
         stream: Where to; standard output by default.
     """
     screen = Screen(stream)
@@ -33,10 +40,11 @@ def show(run: Run, *, explain: Explain = "worst", stream: TextIO | None = None) 
         screen.block(_rates(ks, rates), *map(Text, left_out))
     if run.outcomes:
         screen.block(_outcomes(run.outcomes))
-    if run.warnings:
-        screen.block(*(_warning(line) for text in run.warnings for line in text.splitlines()))
+    warnings = [text for text in run.warnings if text not in told]
+    if warnings:
+        screen.block(*(_warning(line) for text in warnings for line in text.splitlines()))
     for row in digest.shown_rows(run, explain):
-        screen.block(*_row(row))
+        screen.lines(_row(row, screen))
     hidden = digest.n_hidden(run) if explain == "worst" else 0
     if hidden:
         screen.block(Text(f"{count(hidden, 'row')} more among the lowest; --explain all shows all"))
@@ -105,16 +113,14 @@ def _warning(line: str) -> Text:
     return Text.assemble(("warning ", "yellow"), printable(line))
 
 
-def _row(row: digest.Shown) -> list[Text | Table]:
-    findings = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    findings.add_column(justify="right", no_wrap=True)
-    findings.add_column(overflow="fold")
+def _row(row: digest.Shown, screen: Screen) -> Iterator[Text]:
+    yield from screen.hanging("", Text(row.title, "bold"))
     for finding in row.findings:
         names = Text(", ".join(finding.metrics), "cyan")
         gap = "\n" if len(finding.metrics) > 1 else ": "
-        findings.add_row(number(finding.score), Text.assemble(names, gap, finding.comment))
+        score = f"{number(finding.score):>5}  "
+        yield from screen.hanging(score, Text.assemble(names, gap, finding.comment))
     for head, *differences in row.alignments:
-        findings.add_row("", head)
+        yield from screen.hanging(" " * 7, Text(head))
         for line in differences:
-            findings.add_row("", Padding(Text(line, overflow="fold"), (0, 0, 0, 2)))
-    return [Text(row.title, "bold"), findings]
+            yield from screen.hanging(" " * 9, Text(line))
