@@ -22,6 +22,10 @@ class Format(Protocol):
 
     `recognises` answers from evidence that only the origin has. `[]` is zero calls in every format
     and so recognised by one only, `chat`.
+
+    A format may also have `wire`, a type for msgspec so strict that whatever decodes to it is of
+    this format and no other, and `read_wire`, which reads what was decoded. Such data is recognised
+    by decoding it. Both ways read equal trajectories.
     """
 
     def recognises(self, seen: Glimpse) -> bool:

@@ -98,7 +98,7 @@ def _each(lines: list[str]) -> list[Any] | None:
 
 
 def _by_wire(data: list[Any]) -> Trajectory | None:
-    for reader in _wired(len(formats.entries)):
+    for reader in _readers(len(formats.entries))[1]:
         try:
             strict = msgspec.convert(data, reader.wire)
         except (ValueError, RecursionError):
@@ -109,16 +109,16 @@ def _by_wire(data: list[Any]) -> Trajectory | None:
 
 
 @lru_cache(maxsize=1)
-def _wired(_registered: int) -> list[Any]:
-    """Return the formats with a strict type, each type once; asked anew when formats are added."""
-    readers = [formats.find(name) for name in formats]
-    types = {repr(reader.wire): reader for reader in readers if hasattr(reader, "wire")}
-    return list(types.values())
+def _readers(_registered: int) -> tuple[dict[str, Format], list[Any]]:
+    """Return every format by name, and those with a strict type; anew when formats are added."""
+    readers = {name: formats.find(name) for name in formats}
+    wired = {repr(reader.wire): reader for reader in readers.values() if hasattr(reader, "wire")}
+    return readers, list(wired.values())
 
 
 def claimants(seen: Glimpse) -> dict[str, Format]:
     """Return every format that recognises the data, by name."""
-    readers = {name: formats.find(name) for name in formats}
+    readers, _ = _readers(len(formats.entries))
     return {name: reader for name, reader in readers.items() if reader.recognises(seen)}
 
 

@@ -7,7 +7,7 @@ A glimpse collects those names in one pass, so that forty formats do not each wa
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -171,20 +171,23 @@ def _plain(data: Any, levels: int, met: dict[int, tuple[Any, Any]]) -> Any:
     kind = type(data)
     if kind in _PLAIN or levels == 0:
         return data
+    if (kind is dict and _PLAIN.issuperset(map(type, data.values()))) or (
+        kind is list and _PLAIN.issuperset(map(type, data))
+    ):
+        return data
     if id(data) in met:
         return met[id(data)][1]
     met[id(data)] = data, data  # kept alive, or another object could get its id
     found = data
-    if isinstance(data, dict):
+    if kind is dict:
         changed = {}
         for key, value in data.items():
-            said = _plain(value, levels - 1, met)
-            if said is not value:
-                changed[key] = said
+            if type(value) not in _PLAIN:
+                said = _plain(value, levels - 1, met)
+                if said is not value:
+                    changed[key] = said
         if changed:
             found = {**data, **changed}
-    elif kind is list and _PLAIN.issuperset(map(type, data)):
-        return data
     elif isinstance(data, (list, tuple)):
         members = [_plain(member, levels - 1, met) for member in data]
         if kind is not list or any(a is not b for a, b in zip(members, data, strict=True)):
@@ -201,6 +204,8 @@ def _said(item: Any) -> Any:
     try:
         if hasattr(kind, "model_dump"):
             return item.model_dump()
+        if isinstance(item, Mapping):
+            return dict(item)
         if hasattr(kind, "to_dict") and hasattr(kind, "tool_calls"):
             return item.to_dict()
         if isinstance(item, msgspec.Struct):

@@ -34,9 +34,6 @@ def expected(happened: list[tuple[str, Any, Any]]) -> list[int | None]:
             same = [call for call in bare if name is None or call[2] == name]
             if key is None and not bare:
                 same = [call for call in open_calls if name is None or call[2] == name]
-                # Those with the id that was opened first come first.
-                order = list(dict.fromkeys(call[1] for call in open_calls))
-                same.sort(key=lambda call: order.index(call[1]))
         if same:
             open_calls.remove(same[0])
             found[same[0][0]] = at

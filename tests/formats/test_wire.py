@@ -1,4 +1,4 @@
-"""The strict type of the chat formats: what it accepts is theirs alone, and reads the same."""
+"""The strict types of formats: what one accepts is that format's alone, and reads the same."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.formats.samples import OPENAI
+from tests.formats.samples import OPENAI, SAMPLES
 from trajgrade import detection
+from trajgrade.errors import MalformedTraceError
 from trajgrade.formats.chat_loose import loosened
 from trajgrade.formats.chat_wire import WIRE, read, read_wire
 from trajgrade.glimpse import Glimpse
@@ -133,3 +134,58 @@ def test_steps_are_made_when_they_are_asked_for():
     assert len(trajectory.steps) == 5
     assert trajectory.steps[2].tool_calls == list(trajectory.tool_calls)
     assert trajectory.steps is trajectory.steps
+
+
+plain_calls = st.lists(
+    st.fixed_dictionaries(
+        {"name": st.sampled_from(["f", "g", " "])},
+        optional={"id": maybe}
+        | dict.fromkeys(("args", "arguments", "input", "kwargs"), arguments | json_values),
+    ),
+    max_size=4,
+)
+vertex_calls = st.lists(
+    st.fixed_dictionaries(
+        {"tool_name": st.sampled_from(["f", "g"])}, optional={"tool_input": arguments}
+    ),
+    max_size=4,
+)
+
+
+@given(
+    plain_calls.map(lambda calls: ("calls", calls))
+    | vertex_calls.map(lambda calls: ("vertex_trajectory", calls))
+)
+def test_bare_calls_are_read_alike_through_every_door(given: Any):
+    name, calls = given
+    reader = formats.find(name)
+    decoded = msgspec.json.decode(json.dumps(calls), type=reader.wire)
+    assert list(detection.claimants(Glimpse(calls))) == [name if calls else "chat"]
+    by_wire, by_format, by_detection = (
+        told(lambda: reader.read_wire(decoded)),
+        told(lambda: reader.read(calls)[0]),
+        told(lambda: Trajectory.from_any(calls)),
+    )
+    assert by_wire == by_format == by_detection
+
+
+def told(read_it: Any) -> Any:
+    try:
+        found = read_it()
+    except MalformedTraceError:
+        return "refused"
+    return parts(found), found.notes
+
+
+@pytest.mark.parametrize("name", sorted(set(formats)))
+def test_no_strict_type_accepts_the_traces_of_another_format(name: str):
+    reader = formats.find(name)
+    if not hasattr(reader, "wire"):
+        return
+    for sample in SAMPLES:
+        try:
+            decoded = msgspec.json.decode(json.dumps(sample.data), type=reader.wire)
+        except msgspec.ValidationError:
+            continue
+        assert reader.read_wire(decoded).format == sample.format
+        assert reader.read_wire(decoded) == Trajectory.from_any(sample.data)

@@ -22,6 +22,7 @@ decode = msgspec.json.Decoder().decode
 SHORT = 2 * MAX_DEPTH
 """The length of a JSON text up to which it cannot be nested too deeply. Most are shorter."""
 _CONTAINERS = (dict, list, tuple, set, frozenset)
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 def parsed(raw: Any, place: str, notes: list[str]) -> tuple[Any, ArgsState]:
@@ -85,4 +86,6 @@ def bounded(value: Any, place: str, levels: int = MAX_DEPTH) -> None:
             continue
         deepest[id(item)] = depth
         members = item.values() if isinstance(item, dict) else item
+        if _SCALARS.issuperset(map(type, members)):
+            continue
         stack.extend((member, depth + 1) for member in members if isinstance(member, _CONTAINERS))

@@ -7,7 +7,8 @@ order, by name where they have one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -16,8 +17,6 @@ from msgspec.structs import force_setattr
 from trajgrade.formats.arguments import parsed
 from trajgrade.formats.content import shown
 from trajgrade.trajectory import ArgsState, CallStatus, Step, ToolCall, Trajectory
-
-Waiting = dict[str | None, list[ToolCall]]
 
 _STATUSES: dict[str, CallStatus] = {
     "ok": "ok", "success": "ok", "succeeded": "ok", "completed": "ok", "complete": "ok",
@@ -31,39 +30,52 @@ def status_of(word: Any) -> CallStatus:
     return _STATUSES.get(word, "unknown") if isinstance(word, str) else "unknown"
 
 
-def waiting_in(calls: Iterable[ToolCall]) -> Waiting:
-    """Return the calls as those that wait for a result."""
-    waiting: Waiting = {}
-    for call in calls:
-        waiting.setdefault(call.id, []).append(call)
-    return waiting
+class Waiting:
+    """The calls that have no result yet, in order."""
 
+    def __init__(self, calls: Iterable[ToolCall] = ()) -> None:
+        self._open: OrderedDict[int, ToolCall] = OrderedDict()
+        self._by_id: dict[str | None, deque[int]] = {}
+        self._count = 0
+        for call in calls:
+            self.add(call)
 
-def take(waiting: Waiting, key: str | None, name: str | None = None) -> ToolCall | None:
-    """Return the call that a result belongs to, which waits no longer; None where none waits.
+    def __len__(self) -> int:
+        return len(self._open)
 
-    Args:
-        waiting: The calls without a result, in order, by id; under None those without id.
-        key: The id that the result gives.
-        name: The tool that the result names.
-    """
-    queue = waiting.get(key)
-    if queue is not None and key is not None:
-        return _out(waiting, key, 0)
-    # Either side may lack the ids that the other has.
-    for other in (None,) if key is not None or None in waiting else waiting:
-        for at, call in enumerate(waiting.get(other, ())):
-            if name is None or call.name == name:
-                return _out(waiting, other, at)
-    return None
+    def add(self, call: ToolCall) -> None:
+        """Let a call wait."""
+        self._open[self._count] = call
+        self._by_id.setdefault(call.id, deque()).append(self._count)
+        self._count += 1
 
+    def take(self, key: str | None, name: str | None = None) -> ToolCall | None:
+        """Return the call that a result belongs to, which waits no longer; None where none waits.
 
-def _out(waiting: Waiting, key: str | None, at: int) -> ToolCall:
-    queue = waiting[key]
-    call = queue.pop(at)
-    if not queue:
-        del waiting[key]
-    return call
+        Args:
+            key: The id that the result gives.
+            name: The tool that the result names.
+        """
+        number = next(self._candidates(key, name), None)
+        if number is None:
+            return None
+        call = self._open.pop(number)
+        queue = self._by_id[call.id]
+        queue.remove(number)
+        if not queue:
+            del self._by_id[call.id]
+        return call
+
+    def _candidates(self, key: str | None, name: str | None) -> Iterator[int]:
+        if key is not None and key in self._by_id:
+            yield from self._by_id[key]
+            return
+        # Either side may lack the ids that the other has.
+        without = self._by_id.get(None)
+        pool: Iterable[int] = without or () if key is not None or without else self._open
+        for number in pool:
+            if name is None or self._open[number].name == name:
+                yield number
 
 
 def stray(key: str | None, name: str | None) -> str:
@@ -85,13 +97,13 @@ class Assembly:
         self.turn: int | None = None
         self.notes: list[str] = []
         self._steps: list[Step] = []
-        self._waiting: Waiting = {}
+        self._waiting = Waiting()
         self._calls = 0
 
     @property
     def waits(self) -> bool:
         """Whether a call waits for its result."""
-        return bool(self._waiting)
+        return len(self._waiting) > 0
 
     def message(self, role: str, text: str = "") -> None:
         """Begin a step; the calls that follow stand in it."""
@@ -139,7 +151,7 @@ class Assembly:
         self._steps[-1].tool_calls.append(call)
         self._calls += 1
         if waits:
-            self._waiting.setdefault(call.id, []).append(call)
+            self._waiting.add(call)
         return call
 
     def result(
@@ -152,7 +164,7 @@ class Assembly:
         step: bool = True,
     ) -> None:
         """Give the result to the call that it belongs to, and add a step that shows it."""
-        call = take(self._waiting, key, name)
+        call = self._waiting.take(key, name)
         if call is None:
             self.notes.append(stray(key, name))
         else:

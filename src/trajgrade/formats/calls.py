@@ -12,21 +12,36 @@ several turns `{"turns": [[…], […]]}`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from trajgrade.errors import MalformedTraceError
-from trajgrade.formats.assembly import Assembly
-from trajgrade.formats.plain_call import ARGUMENTS, call_of, is_call
+from trajgrade.formats.arguments import parsed
+from trajgrade.formats.plain_call import ARGUMENTS, bare, call_of, is_call
 from trajgrade.glimpse import Glimpse
-from trajgrade.trajectory import Trajectory
+from trajgrade.trajectory import ToolCall, Trajectory
 
 _AROUND = ("tool_calls", "calls")
 _BESIDE = frozenset({*_AROUND, "id", "content", "response", "output", "text"})
 _NAMES = ("name", "tool_name", "function")
 
 
+class PlainCall(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A call with its arguments under one of four keys; as strict as a call alone can be."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1)]
+    args: Any = None
+    arguments: Any = None
+    input: Any = None
+    kwargs: Any = None
+    id: str | None = None
+
+
 class Calls:
     """Calls and nothing else; the module shows them."""
+
+    wire = list[PlainCall]
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether each item is a plain call, or a list of calls."""
@@ -50,14 +65,31 @@ class Calls:
                 'a list of lists of calls: write {"any_of": [[…], […]]} for several acceptable '
                 'references, {"turns": [[…], […]]} for the calls of several turns'
             )
-        assembly = Assembly("calls")
-        for at, item in enumerate(_items(data)):
-            assembly.message("assistant")
-            assembly.add(call_of(item, f"call {at}", assembly.notes), waits=False)
+        notes: list[str] = []
+        calls = [call_of(item, f"call {at}", notes) for at, item in enumerate(_items(data))]
         spoken = data if isinstance(data, dict) and _wraps(data) else {}
         texts = (spoken.get(key) for key in ("response", "output", "content", "text"))
         final = next((text for text in texts if isinstance(text, str)), None)
-        return [assembly.trajectory(final=final)]
+        return [bare(calls, "calls", notes, final)]
+
+    def read_wire(self, items: list[PlainCall]) -> Trajectory:
+        """Read calls that were decoded from `wire`.
+
+        Raises:
+            MalformedTraceError: A call has arguments under two keys, or nested too deeply.
+        """
+        notes: list[str] = []
+        calls = []
+        for at, item in enumerate(items):
+            given = (item.args, item.arguments, item.input, item.kwargs)
+            raw = [value for value in given if value is not None]
+            if len(raw) > 1:
+                raise MalformedTraceError(
+                    f"call {at} ({item.name}): has arguments under {len(raw)} keys"
+                )
+            args, state = parsed(raw[0] if raw else None, f"call {at} ({item.name})", notes)
+            calls.append(ToolCall(item.name, args, state, item.id))
+        return bare(calls, "calls", notes)
 
 
 def _wraps(data: dict[str, Any]) -> bool:

@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from trajgrade.formats.arguments import SHORT, decode, parsed
-from trajgrade.formats.assembly import Waiting, stray, take, waiting_in
+from trajgrade.formats.assembly import Waiting, stray
 from trajgrade.formats.content import shown, text_of
 from trajgrade.trajectory import ArgsState, CallStatus, Step, ToolCall, Trajectory
 
@@ -126,10 +126,10 @@ def read(  # noqa: C901 calls and results in one pass: the hot path of the whole
                     if made.result is not None:
                         told = True
                         if waiting is None:
-                            waiting = waiting_in(calls[answered:])
+                            waiting = Waiting(calls[answered:])
                 calls.append(made)
                 if waiting is not None and made.result is None:
-                    waiting.setdefault(made.id, []).append(made)
+                    waiting.add(made)
         role = message.role
         if role == "tool" or role == "function":  # noqa: PLR1714 the hot path
             key = message.tool_call_id
@@ -138,8 +138,8 @@ def read(  # noqa: C901 calls and results in one pass: the hot path of the whole
                 answered += 1
             else:
                 if waiting is None:
-                    waiting = waiting_in(calls[answered:])
-                found = take(waiting, key, message.name)
+                    waiting = Waiting(calls[answered:])
+                found = waiting.take(key, message.name)
             if found is None:
                 if key or not told:  # else it may be the text of a result that a call has already
                     remarks.append(stray(key, message.name))

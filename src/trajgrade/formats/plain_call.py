@@ -9,7 +9,8 @@ run by the provider. All that trajgrade itself writes of a call (`ToolCall.to_di
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from trajgrade.errors import MalformedTraceError
 from trajgrade.formats import expect
 from trajgrade.formats.arguments import bounded, parsed
 from trajgrade.formats.assembly import status_of
-from trajgrade.trajectory import ToolCall
+from trajgrade.trajectory import Step, ToolCall, Trajectory
 
 ARGUMENTS = frozenset({"args", "arguments", "input", "kwargs"})
 HOSTED = frozenset({"builtin", "builtin_tool", "hosted"})
@@ -79,6 +80,30 @@ def call_of(item: Any, place: str, notes: list[str]) -> ToolCall:
         for at, child in enumerate(expect.array(own.get("children"), place))
     )
     return _made(name, own, place)
+
+
+def bare(
+    calls: Sequence[ToolCall],
+    format: str,  # noqa: A002 the field's word for it
+    notes: Iterable[str] = (),
+    final: str | None = None,
+) -> Trajectory:
+    """Return the trajectory of calls that stand in no message: each in a step of its own.
+
+    No calls are no calls in every format, and so of none: they have the format of `[]`.
+    """
+    return Trajectory(
+        partial(_steps, calls),
+        tool_calls=[call for call in calls if not call.hosted],
+        hosted_calls=[call for call in calls if call.hosted],
+        final_response=final,
+        format=format if calls else "chat",
+        notes=notes,
+    )
+
+
+def _steps(calls: Iterable[ToolCall]) -> list[Step]:
+    return [Step("assistant", "", [call]) for call in calls]
 
 
 def _set(

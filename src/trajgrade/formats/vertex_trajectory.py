@@ -14,15 +14,18 @@ hold lists of rows' values, each row is a trajectory.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from trajgrade import detection
 from trajgrade.errors import MalformedTraceError, TraceError
 from trajgrade.formats import expect
-from trajgrade.formats.assembly import Assembly
+from trajgrade.formats.arguments import parsed
 from trajgrade.formats.content import result_of
+from trajgrade.formats.plain_call import bare
 from trajgrade.glimpse import Glimpse
-from trajgrade.trajectory import Trajectory
+from trajgrade.trajectory import ToolCall, Trajectory
 
 _SIDES = {
     "predicted_trajectory": ("response", "output"),
@@ -30,8 +33,17 @@ _SIDES = {
 }
 
 
+class VertexCall(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A call with Vertex's two keys and no others."""
+
+    tool_name: Annotated[str, msgspec.Meta(min_length=1)]
+    tool_input: Any = None
+
+
 class VertexTrajectory:
     """Vertex AI's trajectories; the module shows their shapes."""
+
+    wire = list[VertexCall]
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether each item has a `tool_name`, or the object is a row with a trajectory."""
@@ -46,22 +58,35 @@ class VertexTrajectory:
             return [_row(row) for row in _rows(data)]
         return [_calls(data if isinstance(data, list) else [data])]
 
+    def read_wire(self, items: list[VertexCall]) -> Trajectory:
+        """Read calls that were decoded from `wire`.
+
+        Raises:
+            MalformedTraceError: The arguments of a call are nested too deeply.
+        """
+        notes: list[str] = []
+        calls = [_call(at, item.tool_name, item.tool_input, notes) for at, item in enumerate(items)]
+        return bare(calls, "vertex_trajectory", notes)
+
 
 def _is_call(item: Any) -> bool:
     return isinstance(item, dict) and "tool_name" in item and "role" not in item
 
 
 def _calls(items: list[Any]) -> Trajectory:
-    assembly = Assembly("vertex_trajectory")
+    notes: list[str] = []
+    calls = []
     for at, item in enumerate(items):
         raw = expect.record(item, f"call {at}")
         name = expect.name(raw.get("tool_name"), f"call {at}, tool_name")
-        assembly.message("assistant")
-        assembly.call(name, raw.get("tool_input"))
-        output = raw.get("tool_output")
-        if output is not None:
-            assembly.result(result_of(output, f"call {at}"), None, name, step=False)
-    return assembly.trajectory()
+        result = result_of(raw.get("tool_output"), f"call {at}")
+        calls.append(_call(at, name, raw.get("tool_input"), notes, result))
+    return bare(calls, "vertex_trajectory", notes)
+
+
+def _call(at: int, name: str, raw: Any, notes: list[str], result: Any = None) -> ToolCall:
+    args, state = parsed(raw, f"call {at} ({name})", notes)
+    return ToolCall(name, args, state, None, result)
 
 
 def _rows(data: dict[str, Any]) -> list[dict[str, Any]]:
@@ -89,8 +114,12 @@ def _side(data: dict[str, Any]) -> str:
 
 def _row(row: dict[str, Any]) -> Trajectory:
     side = _side(row)
+    held = row.get(side)
     try:
-        found = detection.read(row.get(side))
+        held = detection.parsed(held) if isinstance(held, str) else held
+        if isinstance(held, dict) and not _SIDES.keys().isdisjoint(held):
+            raise MalformedTraceError("a row inside a row")
+        found = detection.read(held)
     except TraceError as broken:
         raise type(broken)(f"{side}: {broken}") from broken
     if len(found) != 1:
