@@ -6,8 +6,8 @@ A ```python block runs; the blocks of one file share their names, from top to bo
 session (`>>> 1 + 1`), it is also compared with what it shows.
 
 A ```console block is one shell session at the root of the project. Lines that begin with `$ ` are
-commands (a trailing backslash continues one); the lines below a command, if any, must be what it
-prints, standard error included:
+commands (a trailing backslash continues one, and so does a here-document `<<'END'` up to `END`); the
+lines below a command, if any, must be what it prints, standard error included:
     - trailing blanks do not count;
     - a line that is only `…` or `...` stands for any number of lines;
     - `…` inside a line stands for any text in that line: `2 examples in … s`;
@@ -175,6 +175,9 @@ def commands_of(block: Block) -> Iterator[Command]:
         stop = start + 1
         while lines[stop - 1].endswith("\\") and stop < end:
             stop += 1
+        here = re.search(r"<<'(\w+)'", "\n".join(lines[start:stop]))
+        if here is not None and here[1] in lines[stop:end]:
+            stop = lines.index(here[1], stop, end) + 1
         text = "\n".join(lines[start:stop])[2:]
         yield Command(block.line + 1 + start, text, stripped(lines[stop:end]))
 
@@ -308,6 +311,10 @@ def console(text: str, tmp_path: Path, info: str = "console") -> list[str]:
 def test_a_session_keeps_its_state_and_skips_installing(tmp_path: Path):
     text = "$ make demo\nlong ago\n$ cd /\n$ pwd\n/\n$ printf '%s' \\\n  a\\ b\na b\n$ false || echo no\nno\n"
     assert console(text, tmp_path) == []
+
+
+def test_a_here_document_is_part_of_its_command(tmp_path: Path):
+    assert console("$ cat <<'END'\none\ntwo\nEND\none\ntwo\n$ echo three\nthree\n", tmp_path) == []
 
 
 def test_a_difference_is_shown_as_a_diff(tmp_path: Path):
