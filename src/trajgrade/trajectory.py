@@ -89,10 +89,11 @@ class Trajectory:
         id: The trace's own id.
         format: The format that it was read from.
         notes: What was unusual in the trace, one sentence each.
+        actions: The actions that are text and no structured calls (shell commands), in order.
     """
 
     __slots__ = (
-        "_calls", "_final", "_steps", "format", "hosted_calls", "id", "notes",
+        "_calls", "_final", "_steps", "actions", "format", "hosted_calls", "id", "notes",
         "pairing_memo",
     )  # fmt: skip
 
@@ -106,6 +107,7 @@ class Trajectory:
         id: str | None = None,  # noqa: A002 the field's word for it
         format: str = "trajgrade",  # noqa: A002 the field's word for it
         notes: Iterable[str] = (),
+        actions: Iterable[str] = (),
     ) -> None:
         self._steps: Any = steps if callable(steps) else tuple(steps)
         self._final = final_response
@@ -113,6 +115,7 @@ class Trajectory:
         self.id = id
         self.format = format
         self.notes = tuple(notes)
+        self.actions = tuple(actions)
         self.pairing_memo: Any = None
         if tool_calls is None:
             every = [call for step in self.steps for call in step.tool_calls]
@@ -181,6 +184,8 @@ class Trajectory:
             shape["tool_calls"] = [call.to_dict() for call in self.tool_calls]
         if self.hosted_calls:
             shape["hosted_calls"] = [call.to_dict() for call in self.hosted_calls]
+        if self.actions:
+            shape["actions"] = list(self.actions)
         return shape
 
     def __eq__(self, other: object) -> bool:
@@ -190,6 +195,7 @@ class Trajectory:
         return (
             self.tool_calls == other.tool_calls
             and self.hosted_calls == other.hosted_calls
+            and self.actions == other.actions
             and self.steps == other.steps
             and self.final_response == other.final_response
         )

@@ -90,12 +90,14 @@ class Assembly:
     Attributes:
         turn: The index of the last user turn; None before the first.
         notes: What was unusual.
+        actions: The actions that are text.
     """
 
     def __init__(self, format: str) -> None:  # noqa: A002 the field's word for it
         self.format = format
         self.turn: int | None = None
         self.notes: list[str] = []
+        self.actions: list[str] = []
         self._steps: list[Step] = []
         self._waiting = Waiting()
         self._calls = 0
@@ -188,4 +190,5 @@ class Assembly:
             id=id,
             format=self.format,
             notes=[*self.notes, *notes],
+            actions=self.actions,
         )

@@ -8,8 +8,8 @@
          {"name": "trains", "args": {"to": "Oslo"}, "id": "call_1", "result": "09:14", "turn": 0}]},
        {"role": "assistant", "content": "Yes, at 09:14."}]}
 
-Hosted calls stand under `hosted_calls`, and calls under `tool_calls` where the steps do not have
-them. What a field would have by default is left out.
+Hosted calls stand under `hosted_calls`, text actions under `actions`, and calls under `tool_calls`
+where the steps do not have them. What a field would have by default is left out.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class _Shape(msgspec.Struct):
     final_response: str | None = None
     hosted_calls: list[ToolCall] = []
     tool_calls: list[ToolCall] | None = None
+    actions: list[str] = []
 
 
 class Own:
@@ -67,6 +68,7 @@ class Own:
                 id=shape.id,
                 format=shape.format,
                 notes=shape.notes,
+                actions=shape.actions,
             )
         ]
 
