@@ -22,18 +22,10 @@ from typing import Any
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
-from trajgrade.formats.content import result_of
+from trajgrade.formats.gemini_parts import MARKS, add_content
 from trajgrade.glimpse import Glimpse
-from trajgrade.trajectory import CallStatus, Trajectory
+from trajgrade.trajectory import Trajectory
 
-_CALL = ("functionCall", "function_call")
-_RESPONSE = ("functionResponse", "function_response")
-_CODE = ("executableCode", "executable_code")
-_OUTCOME = ("codeExecutionResult", "code_execution_result")
-_MARKS = (
-    "text", *_CALL, *_RESPONSE, *_CODE, *_OUTCOME,
-    "inlineData", "inline_data", "fileData", "file_data",
-)  # fmt: skip
 _FOREIGN = ("type", "kind", "part_kind")
 _ROLES = {"user": "user", "model": "assistant", "function": "user", "system": "system"}
 
@@ -89,7 +81,7 @@ def _is_part(part: Any) -> bool:
         return True
     return (
         isinstance(part, dict)
-        and any(part.get(key) is not None for key in _MARKS)
+        and any(part.get(key) is not None for key in MARKS)
         and not any(part.get(key) is not None for key in _FOREIGN)
     )
 
@@ -105,63 +97,8 @@ def _read(contents: list[Any]) -> Trajectory:
                 f"{place}: the role is {shorten(role)}; known are {', '.join(_ROLES)}"
             )
         parts = expect.array(raw.get("parts"), f"{place}, parts")
-        _content(assembly, _ROLES[role], parts, place)
+        add_content(assembly, _ROLES[role], parts, place)
     return assembly.trajectory()
-
-
-def _content(assembly: Assembly, role: str, parts: list[Any], place: str) -> None:
-    records = [
-        {"text": part} if isinstance(part, str) else expect.record(part, f"{place}, part {at}")
-        for at, part in enumerate(parts)
-    ]
-    for raw in records:
-        response = _first(raw, _RESPONSE)
-        if response is not None:
-            _response(assembly, expect.record(response, place), place)
-    others = [raw for raw in records if _first(raw, _RESPONSE) is None]
-    if others or not records:
-        texts = [
-            expect.text(raw.get("text"), f"{place}, text") or ""
-            for raw in others
-            if raw.get("thought") is not True
-        ]
-        assembly.message(role, "".join(texts))
-    for raw in others:
-        _call(assembly, raw, place)
-
-
-def _first(raw: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((raw[key] for key in keys if raw.get(key) is not None), None)
-
-
-def _call(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
-    call, code, outcome = _first(raw, _CALL), _first(raw, _CODE), _first(raw, _OUTCOME)
-    if call is not None:
-        record = expect.record(call, f"{place}, functionCall")
-        name = expect.name(record.get("name"), f"{place}, functionCall")
-        key = expect.identifier(record.get("id"), f"{place}, functionCall, id")
-        assembly.call(name, record.get("args"), key)
-    elif code is not None:
-        assembly.call("code_execution", expect.record(code, place), hosted=True)
-    elif outcome is not None:
-        record = expect.record(outcome, place)
-        failed = "OK" not in str(record.get("outcome", "OK"))
-        assembly.result(
-            result_of(record.get("output"), place),
-            None,
-            "code_execution",
-            status="error" if failed else "ok",
-            step=False,
-        )
-
-
-def _response(assembly: Assembly, record: dict[str, Any], place: str) -> None:
-    name = expect.text(record.get("name"), f"{place}, functionResponse")
-    key = expect.identifier(record.get("id"), f"{place}, functionResponse, id")
-    value = record.get("response")
-    failed = isinstance(value, dict) and bool(value.get("error")) and "output" not in value
-    status: CallStatus = "error" if failed else "unknown"
-    assembly.result(result_of(value, place), key, name, status=status)
 
 
 FORMAT = GeminiContents()

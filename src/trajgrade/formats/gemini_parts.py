@@ -1,0 +1,97 @@
+"""The parts of a Gemini content → text, calls, results.
+
+    {"text": "Let me look."}
+    {"functionCall": {"name": "trains", "args": {"to": "Oslo"}}}
+    {"functionResponse": {"name": "trains", "response": {"output": "09:14"}}}
+
+Names in camel or snake case. A response that holds an `error` and no `output` says that the call
+failed. `executableCode` is run by Google: a hosted call. Parts marked as `thought` are no text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trajgrade.formats import expect
+from trajgrade.formats.assembly import Assembly
+from trajgrade.formats.content import result_of
+from trajgrade.trajectory import CallStatus
+
+_CALL = ("functionCall", "function_call")
+_RESPONSE = ("functionResponse", "function_response")
+_CODE = ("executableCode", "executable_code")
+_OUTCOME = ("codeExecutionResult", "code_execution_result")
+MARKS = (
+    "text", *_CALL, *_RESPONSE, *_CODE, *_OUTCOME,
+    "inlineData", "inline_data", "fileData", "file_data",
+)  # fmt: skip
+
+
+def add_content(
+    assembly: Assembly, role: str, parts: list[Any], place: str, agent: str | None = None
+) -> None:
+    """Add one content: its results, then its text, then its calls.
+
+    Args:
+        assembly: What is being put together.
+        role: `user`, `assistant` or `system`.
+        parts: Its parts; a bare text is one.
+        place: Where it stands, for a message.
+        agent: Who makes its calls.
+
+    Raises:
+        MalformedTraceError: A part breaks the rules.
+    """
+    records = [
+        {"text": part} if isinstance(part, str) else expect.record(part, f"{place}, part {at}")
+        for at, part in enumerate(parts)
+    ]
+    for raw in records:
+        response = _first(raw, _RESPONSE)
+        if response is not None:
+            _response(assembly, expect.record(response, place), place)
+    others = [raw for raw in records if _first(raw, _RESPONSE) is None]
+    if others or not records:
+        texts = [
+            expect.text(raw.get("text"), f"{place}, text") or ""
+            for raw in others
+            if raw.get("thought") is not True
+        ]
+        assembly.message(role, "".join(texts))
+    for raw in others:
+        _call(assembly, raw, place, agent)
+
+
+def _first(raw: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((raw[key] for key in keys if raw.get(key) is not None), None)
+
+
+def _call(assembly: Assembly, raw: dict[str, Any], place: str, agent: str | None) -> None:
+    call, code, outcome = _first(raw, _CALL), _first(raw, _CODE), _first(raw, _OUTCOME)
+    if call is not None:
+        record = expect.record(call, f"{place}, functionCall")
+        name = expect.name(record.get("name"), f"{place}, functionCall")
+        key = expect.identifier(record.get("id"), f"{place}, functionCall, id")
+        assembly.call(name, record.get("args"), key, agent=agent)
+    elif code is not None:
+        args = expect.record(code, place)
+        assembly.call("code_execution", args, hosted=True, agent=agent)
+    elif outcome is not None:
+        record = expect.record(outcome, place)
+        failed = "OK" not in str(record.get("outcome", "OK"))
+        assembly.result(
+            result_of(record.get("output"), place),
+            None,
+            "code_execution",
+            status="error" if failed else "ok",
+            step=False,
+        )
+
+
+def _response(assembly: Assembly, record: dict[str, Any], place: str) -> None:
+    name = expect.text(record.get("name"), f"{place}, functionResponse")
+    key = expect.identifier(record.get("id"), f"{place}, functionResponse, id")
+    value = record.get("response")
+    failed = isinstance(value, dict) and bool(value.get("error")) and "output" not in value
+    status: CallStatus = "error" if failed else "unknown"
+    assembly.result(result_of(value, place), key, name, status=status)
