@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -91,6 +92,8 @@ class Assembly:
         turn: The index of the last user turn; None before the first.
         notes: What was unusual.
         actions: The actions that are text.
+        agent: The agent that makes the calls that follow.
+        now: When what follows happens: calls begin then, results arrive then.
     """
 
     def __init__(self, format: str) -> None:  # noqa: A002 the field's word for it
@@ -98,6 +101,8 @@ class Assembly:
         self.turn: int | None = None
         self.notes: list[str] = []
         self.actions: list[str] = []
+        self.agent: str | None = None
+        self.now: datetime | None = None
         self._steps: list[Step] = []
         self._waiting = Waiting()
         self._calls = 0
@@ -142,7 +147,10 @@ class Assembly:
         args = raw
         if state is None:
             args, state = parsed(raw, self.place(name), self.notes)
-        return self.add(ToolCall(name, args, state, key, None, status, hosted, agent))
+        made = ToolCall(name, args, state, key, None, status, hosted, agent or self.agent)
+        if self.now is not None:
+            force_setattr(made, "started_at", self.now)
+        return self.add(made)
 
     def add(self, call: ToolCall, *, waits: bool = True) -> ToolCall:
         """Add a call that is made already; it waits for its result, unless it does not."""
@@ -164,7 +172,7 @@ class Assembly:
         *,
         status: CallStatus = "unknown",
         step: bool = True,
-    ) -> None:
+    ) -> ToolCall | None:
         """Give the result to the call that it belongs to, and add a step that shows it."""
         call = self._waiting.take(key, name)
         if call is None:
@@ -173,8 +181,11 @@ class Assembly:
             force_setattr(call, "result", value)
             if status != "unknown":
                 force_setattr(call, "status", status)
+            if self.now is not None:
+                force_setattr(call, "ended_at", self.now)
         if step:
             self.message("tool", shown(value, f"the result of {name or key or 'a call'}"))
+        return call
 
     def trajectory(
         self,

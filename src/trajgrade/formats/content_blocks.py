@@ -1,0 +1,85 @@
+"""A message of Anthropic's content blocks → steps, calls and results.
+
+What Anthropic's formats share: `tool_use` and `mcp_tool_use` are calls, `server_tool_use` one that
+Anthropic runs, blocks whose type ends in `tool_result` are results. `is_error` says whether a call
+failed; that the user refused it, only the text of the result says. A user message that holds only
+results is no turn of the user's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trajgrade.formats import expect
+from trajgrade.formats.assembly import Assembly
+from trajgrade.formats.content import result_of, text_of
+from trajgrade.trajectory import CallStatus
+
+CALLS = frozenset({"tool_use", "mcp_tool_use", "server_tool_use"})
+MARKS = CALLS | {"tool_result", "mcp_tool_result", "thinking", "redacted_thinking"}
+# What Claude Code and its SDK answer in the place of a tool that was not allowed to run.
+_NEVER_RAN = (
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action right now",
+    "Permission to use ",
+    "Claude requested permissions to ",
+)
+
+
+def message(assembly: Assembly, role: str, content: Any, place: str) -> None:
+    """Read one message.
+
+    Raises:
+        MalformedTraceError: It breaks the rules.
+    """
+    if not isinstance(content, (list, tuple)):
+        assembly.message(role, text_of(content, place))
+        return
+    blocks = [
+        block if isinstance(block, str) else expect.record(block, f"{place}, block {at}")
+        for at, block in enumerate(content)
+    ]
+    answers = [block for block in blocks if isinstance(block, dict) and _answers(block)]
+    others = [block for block in blocks if isinstance(block, str) or not _answers(block)]
+    if role != "assistant":
+        for block in answers:
+            _result(assembly, block, place, step=True)
+        answers = []
+    if others or not blocks:
+        assembly.message(role, text_of(others, place))
+    # Results of tools that Anthropic runs stand between the calls of one message.
+    for other in others:
+        if isinstance(other, dict) and kind_of(other) in CALLS:
+            _call(assembly, other, place)
+    for block in answers:
+        _result(assembly, block, place, step=False)
+
+
+def kind_of(block: dict[str, Any]) -> str:
+    """Return the type of a block, as text."""
+    kind = block.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def _answers(block: dict[str, Any]) -> bool:
+    return kind_of(block).endswith("tool_result")
+
+
+def _call(assembly: Assembly, block: dict[str, Any], place: str) -> None:
+    kind = kind_of(block)
+    name = expect.name(block.get("name"), f"{place}, {kind}")
+    key = expect.identifier(block.get("id"), f"{place}, id")
+    assembly.call(name, block.get("input"), key, hosted=kind == "server_tool_use")
+
+
+def _result(assembly: Assembly, block: dict[str, Any], place: str, *, step: bool) -> None:
+    key = expect.identifier(block.get("tool_use_id"), f"{place}, tool_use_id")
+    content = block.get("content")
+    failed = block.get("is_error")
+    status: CallStatus = "error" if failed is True else "ok" if failed is False else "unknown"
+    if isinstance(content, dict) and str(content.get("type", "")).endswith("_error"):
+        status = "error"
+    value = result_of(content, place)
+    if status == "error" and isinstance(value, str) and value.startswith(_NEVER_RAN):
+        status = "not_run"
+    assembly.result(value, key, status=status, step=step)
