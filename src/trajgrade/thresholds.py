@@ -142,7 +142,7 @@ def _verdict(
 ) -> tuple[Verdict, str]:
     stat = threshold.stat
     if value is None:
-        return "undecided", f"{metric.key} has no {stat}: {_gap(metric)}"
+        return "undecided", f"{metric.key} has no {stat}: {_lack(metric, stat)}"
     if not metric.n_missing or stat in _EXACT:
         return ("passed" if threshold.holds(value) else "failed"), ""
     ends = _ends(metric, stat)
@@ -167,6 +167,16 @@ def _ends(metric: MetricSummary, stat: str) -> list[float]:
     else:
         ends = [statistic(metric, stat, fill) for fill in bounds]
     return [end for end in ends if end is not None]
+
+
+def _lack(metric: MetricSummary, stat: str) -> str:
+    """Say why a metric has no such statistic."""
+    passes = _PASS.fullmatch(stat)
+    if passes and metric.n_scored:
+        if not metric.has_verdicts:
+            return "its scores are neither success nor failure; say from which on with `pass`"
+        return f"no example has {passes[2]} trials with a score"
+    return _gap(metric)
 
 
 def _gap(metric: MetricSummary) -> str:

@@ -135,3 +135,17 @@ def test_an_encoding_without_our_letters_is_no_reason_to_fail(folder: Path, proc
     done = process("score", "rows.json", "-e", "exact_match", PYTHONIOENCODING="ascii")
     assert done.code == 0
     assert r"example zo\xeb \u65e5\u672c" in done.out
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_streams_that_are_closed_from_the_start_are_no_reason_to_fail(
+    closed: str, folder: Path, process: Command
+):
+    assert process("run", "eval.yaml", pipe=closed).code == 0
+    assert process("run", "no.yaml", pipe=closed).code == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_an_error_line(folder: Path, process: Command):
+    done = process("list", "evaluators", pipe="> /dev/full")
+    assert (done.code, done.err) == (2, "error: No space left on device\n")
