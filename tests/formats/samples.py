@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from tests.formats import session_samples
+
 QUESTION = "Any trains to Oslo?"
 ANSWER = "Yes, at 09:14."
 CALL = ("trains", {"to": "Oslo"})
@@ -199,12 +201,20 @@ def _samples() -> list[Sample]:
             ANSWER,
         ),
         ("langchain_messages", "dumped", LANGCHAIN, one, ANSWER),
-        ("langchain_messages", "dict", {"messages": LANGCHAIN}, one, ANSWER),
+        ("langchain_messages", "dict", {"messages": LC_DUMPED}, one, ANSWER),
         ("langchain_messages", "constructors", LC_DUMPED, one, ANSWER),
         (
             "langchain_messages",
             "to_dict",
             [{"type": message["type"], "data": message} for message in LANGCHAIN],
+            one,
+            ANSWER,
+        ),
+        ("langgraph_state", "state", {"messages": LANGCHAIN, "loop": 2}, one, ANSWER),
+        (
+            "langgraph_state",
+            "snapshot",
+            {"values": {"messages": LANGCHAIN}, "next": [], "metadata": {}},
             one,
             ANSWER,
         ),
@@ -258,7 +268,7 @@ def _samples() -> list[Sample]:
         ("trajgrade", "own", OWN, one, ANSWER),
         ("text", "text", ANSWER, [], ANSWER),
     ]
-    return [Sample(*row) for row in rows]
+    return [Sample(*row) for row in rows + session_samples.ROWS]
 
 
 def _row(predicted: Any) -> dict[str, Any]:

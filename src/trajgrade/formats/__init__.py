@@ -23,6 +23,10 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.langchain_messages:FORMAT",
         "LangChain messages: type human, ai, system or tool",
     ),
+    "langgraph_state": Entry(
+        "trajgrade.formats.langgraph_state:FORMAT",
+        "LangGraph states: an object with LangChain messages under messages",
+    ),
     "openai_chat": Entry(
         "trajgrade.formats.openai_chat:FORMAT",
         "OpenAI chat messages: tool_calls[].function, or a response with choices[].message",
