@@ -33,6 +33,18 @@ class ResultError(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.kind in NOT_EVALUATED
 
 
+class AgentError(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How the agent failed on a row."""
+
+    type: str
+    message: str
+    traceback: str = ""
+
+    def __str__(self) -> str:
+        """Return type and message."""
+        return f"{self.type}: {self.message}"
+
+
 class EvaluationResult(msgspec.Struct, frozen=True):
     """What one evaluator says of one example.
 

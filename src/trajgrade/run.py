@@ -20,7 +20,7 @@ import msgspec
 from trajgrade.errors import MissingExtraError
 from trajgrade.jsontext import dumps, read_back
 from trajgrade.registry import reports
-from trajgrade.result import EvaluationResult
+from trajgrade.result import AgentError, EvaluationResult
 from trajgrade.summary import Summary
 from trajgrade.thresholds import Outcome
 
@@ -44,6 +44,9 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
         row: Its place in the dataset, from 0.
         source: Where it stands, for messages.
         notes: What was unusual in the row's text.
+        latency_in_seconds: How long the agent took, None where none was called.
+        failure: 1 where the agent failed, 0 where it did not, None where none was called.
+        agent_error: How the agent failed.
     """
 
     id: str
@@ -52,6 +55,9 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     row: int = 0
     source: str = ""
     notes: tuple[str, ...] = ()
+    latency_in_seconds: float | None = None
+    failure: int | None = None
+    agent_error: AgentError | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain objects."""
@@ -62,6 +68,11 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
             found["source"] = self.source
         if self.notes:
             found["notes"] = list(self.notes)
+        if self.failure is not None:
+            found["latency_in_seconds"] = self.latency_in_seconds
+            found["failure"] = self.failure
+        if self.agent_error is not None:
+            found["agent_error"] = msgspec.to_builtins(self.agent_error)
         return {**found, "results": {key: r.to_dict() for key, r in self.results.items()}}
 
 
@@ -144,6 +155,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         rows: Every row with its results, read from disk when asked for.
         summary: What the results come to, by metric.
+        agent: What latency and failure of the agent come to; empty where none was called.
         name: What the run was called, if anything.
         dataset: The dataset's name.
         evaluators: Each metric's evaluator, as it was built.
@@ -158,6 +170,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     rows: Rows
     summary: Summary
+    agent: Summary = msgspec.field(default_factory=lambda: Summary(()))
     name: str = ""
     dataset: str
     evaluators: dict[str, str]
@@ -172,7 +185,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def n_examples(self) -> int:
         """The number of examples; trials of one are counted once."""
-        return next((m.groups.count for m in self.summary.values()), 0)
+        metrics = (*self.summary.values(), *self.agent.values())
+        return next((metric.groups.count for metric in metrics), 0)
 
     @property
     def exit_code(self) -> int:
@@ -205,6 +219,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             "n_examples": self.n_examples,
             "evaluators": self.evaluators,
             "metrics": self.summary.to_dict(),
+            **({"agent": self.agent.to_dict()} if self.agent else {}),
             "thresholds": [msgspec.to_builtins(outcome) for outcome in self.outcomes],
             "warnings": list(self.warnings),
             "exit_code": self.exit_code,
@@ -244,6 +259,9 @@ def flat(row: Row) -> dict[str, Any]:
     columns: dict[str, Any] = {"id": row.id}
     if row.trial is not None:
         columns["trial"] = row.trial
+    if row.failure is not None:
+        columns["latency_in_seconds"] = row.latency_in_seconds
+        columns["failure"] = row.failure
     for key, result in row.results.items():
         columns[f"{key}/score"] = result.score
         columns[f"{key}/explanation"] = result.comment

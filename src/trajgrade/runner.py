@@ -3,6 +3,9 @@
 What an evaluator raises becomes that row's error, with type, message and traceback, and touches
 no other row and no other evaluator. Outputs are read into a trajectory once for all evaluators
 that want one.
+
+Where an agent is called for each row and fails, no evaluator is called for that row: a metric with
+a range has its worst score there, any other is not evaluated (SEMANTICS A5).
 """
 
 from __future__ import annotations
@@ -11,10 +14,14 @@ import heapq
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import repeat
 from typing import Any
 
+import msgspec
+
+from trajgrade.agent import Agent, Outcome
 from trajgrade.contracts import EvaluatorLike
 from trajgrade.dataset import Dataset, Example, Selected
 from trajgrade.errors import TooLargeError, TraceError
@@ -22,7 +29,8 @@ from trajgrade.evaluators.evaluator import described
 from trajgrade.evaluators.function import results_of
 from trajgrade.evaluators.spelling import graders
 from trajgrade.jsontext import dumps, read_back
-from trajgrade.result import EvaluationResult, ResultError
+from trajgrade.measured import MEASURED, AgentColumns, OnFailure, Pool, check, failed
+from trajgrade.result import AgentError, EvaluationResult, ResultError
 from trajgrade.run import Explain, InterruptedRunError, Row, Rows, Run, Worst
 from trajgrade.summary import Column, Groups, MetricSummary, Summary
 from trajgrade.thresholds import judge, parse_thresholds
@@ -39,6 +47,8 @@ def evaluate(
     dataset: Any,
     evaluators: Sequence[Any],
     *,
+    agent: Any = None,
+    on_failure: OnFailure = "zero",
     fields: Mapping[str, str | None] | None = None,
     passes: Mapping[str, float] | None = None,
     thresholds: Mapping[str, Any] | None = None,
@@ -54,6 +64,10 @@ def evaluate(
     Args:
         dataset: A `Dataset`, or whatever `Dataset.load` takes: a path, a pattern, a frame, rows.
         evaluators: Evaluators, functions, names, or any spelling of the config file.
+        agent: What answers each row, in place of outputs that the dataset holds: an `Agent`, a
+            function of the inputs, sync or async, or an object with `query(input=…)`.
+        on_failure: Whether a row on which the agent failed counts as the worst score of metrics
+            that have one (`zero`), or is left out (`exclude`).
         fields: Which field of a row plays which role, where the names do not say it.
         passes: The least score that is a success, by metric, for pass@k and pass^k.
         thresholds: What must hold, by `metric` or `metric/stat`: `0.8`, `">= 0.8"`, `"<= 2"`.
@@ -72,11 +86,17 @@ def evaluate(
         InterruptedRunError: The run was interrupted (a `KeyboardInterrupt`).
     """
     built = graders(evaluators)
-    bounds = parse_thresholds(thresholds or {}, built.keys)
+    answering = Agent(agent) if agent is not None and not isinstance(agent, Agent) else agent
+    measured = MEASURED if answering is not None else ()
+    check(on_failure, [e.key for e in built.evaluators if e.key in measured])
+    keys = built.keys
+    bounds = parse_thresholds(thresholds or {}, keys if keys is None else [*keys, *measured])
     rows = Dataset.load(dataset, fields=fields)
     chosen = select or Selected()
     chosen.check(rows)
-    grading = Grading(rows, built.evaluators, explain, {**built.passes, **(passes or {})})
+    passing = {**built.passes, **(passes or {})}
+    called = on_failure if answering is not None else None
+    grading = Grading(rows, built.evaluators, explain, passing, called)
     for lack in grading.lacks:
         if on_warning is None:
             warnings.warn(lack, stacklevel=2)
@@ -84,23 +104,29 @@ def evaluate(
             on_warning(lack)
     interrupted = False
     try:
-        for done, example in enumerate(chosen.of(rows.examples(grading.needs)), start=1):
-            grading.grade(example)
+        examples = chosen.of(rows.examples(grading.needs))
+        pairs: Iterable[tuple[Example, Outcome | None]] = zip(examples, repeat(None), strict=False)
+        if answering is not None:
+            pairs = answering.over(examples)
+        for done, (example, outcome) in enumerate(pairs, start=1):
+            grading.grade(example, outcome)
             if on_progress is not None:
                 on_progress = _told(on_progress, done)
     except KeyboardInterrupt:
         interrupted = True
         grading.cut()
-    summary = grading.summary()
+    summary, agent_summary = grading.summary(), grading.agent_summary()
+    found = {**summary, **agent_summary}
     if not interrupted:
-        parse_thresholds(thresholds or {}, summary)
+        parse_thresholds(thresholds or {}, found)
     run = Run(
         rows=grading.rows,
         summary=summary,
+        agent=agent_summary,
         name=name,
         dataset=rows.name,
         evaluators={e.key: described(e) for e in built.evaluators},
-        outcomes=tuple(judge(t, summary[t.metric]) for t in bounds if t.metric in summary),
+        outcomes=tuple(judge(t, found[t.metric]) for t in bounds if t.metric in found),
         warnings=grading.warnings(),
         worst=grading.worst(),
         fail_on_error=fail_on_error,
@@ -131,6 +157,7 @@ class Grading:
         evaluators: Sequence[EvaluatorLike],
         explain: Explain,
         passes: dict[str, float],
+        on_failure: OnFailure | None = None,
     ) -> None:
         self.rows = Rows()
         self.started_at = datetime.now(UTC)
@@ -147,22 +174,55 @@ class Grading:
         self._seen: dict[str, set[str]] = {}
         self._absent: dict[str, dict[int, list[str]]] = {}
         self._reads = [(e, getattr(e, "reads", "raw")) for e in evaluators]
-        self.needs = needs_of(evaluators)
-        self.lacks = lacks_of(dataset, evaluators)
+        self._on_failure = on_failure
+        self._agent = AgentColumns()
+        self._pools = {e.key: Pool(e) for e in evaluators if hasattr(e, "corpus")}
+        self.needs = needs_of(evaluators, answered=on_failure is not None)
+        self.lacks = lacks_of(dataset, evaluators, answered=on_failure is not None)
 
-    def grade(self, example: Example) -> None:
-        """Grade one row with every evaluator."""
+    def grade(self, example: Example, outcome: Outcome | None = None) -> None:
+        """Grade one row with every evaluator.
+
+        Args:
+            example: The row.
+            outcome: What came of calling the agent for it, None where none was called.
+        """
         row = len(self.rows)
         view = View(example)
         results: dict[str, EvaluationResult] = {}
+        error = outcome.error if outcome is not None else None
         for evaluator, reads in self._reads:
-            for result in _caught(evaluator, view.of(reads)):
+            given = view.of(reads)
+            found = (
+                _caught(evaluator, given)
+                if error is None
+                else (self._failed(evaluator, given, error),)
+            )
+            for result in found:
                 results[result.key] = result
                 self._note(evaluator, row, result, view)
+        for key, pool in self._pools.items():
+            pool.add(results[key])
         self._groups.add(example.id)
+        if outcome is not None:
+            self._agent.add(outcome)
         self.rows.append(
-            Row(example.id, results, example.trial, example.row, example.source, example.notes)
-        )
+            Row(
+                example.id, results, example.trial, example.row, example.source, example.notes,
+                *((outcome.latency_in_seconds, outcome.failure, error) if outcome else ()),
+            )
+        )  # fmt: skip
+
+    def _failed(
+        self, evaluator: EvaluatorLike, given: dict[str, Any], error: AgentError
+    ) -> EvaluationResult:
+        result = failed(evaluator, given, error, counts=self._on_failure == "zero")
+        if result.score is None or evaluator.key not in self._pools:
+            return result
+        # To what all rows are together, this one gives its reference and an empty response.
+        silent = _caught(evaluator, {**given, "outputs": ""})[0].metadata
+        counts = {name: silent[name] for name in ("counts",) if name in silent}
+        return msgspec.structs.replace(result, metadata=counts)
 
     def _note(
         self, evaluator: EvaluatorLike, row: int, result: EvaluationResult, view: View
@@ -218,7 +278,7 @@ class Grading:
         """Forget the row at which the run was interrupted."""
         rows = len(self.rows)
         self._groups.cut(rows)
-        for column in self._columns.values():
+        for column in (*self._columns.values(), *self._agent.columns):
             column.cut(rows)
         for key, lowest in self._worst.items():
             self._worst[key] = [ranked for ranked in lowest if -ranked[1] < rows]
@@ -239,9 +299,19 @@ class Grading:
                     column.vacuous.add(row)
                     self.rows.amend(row, key, {"vacuous": True})
         return Summary(
-            MetricSummary(column, self._groups, self._passes.get(key))
+            MetricSummary(
+                column,
+                self._groups,
+                self._passes.get(key),
+                self._pools[key].corpus if key in self._pools else None,
+            )
             for key, column in self._columns.items()
         )
+
+    def agent_summary(self) -> Summary:
+        """Return what latency and failure of the agent come to; empty where none was called."""
+        columns = self._agent.columns if self._on_failure is not None else ()
+        return Summary(MetricSummary(column, self._groups) for column in columns)
 
     def _spots(self, key: str) -> list[str]:
         """Return what the overrides of an evaluator name: tools, and paths into their arguments."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
+from trajgrade.intervals import LEVEL, Interval, mean_interval
 from trajgrade.result import ERRORS, NOT_EVALUATED, EvaluationResult
 
 KINDS: tuple[str, ...] = (*sorted(NOT_EVALUATED), *sorted(ERRORS))
@@ -115,13 +116,21 @@ class MetricSummary:
         column: The scores.
         groups: Which rows are trials of which example.
         pass_at: The least score that is a success, where the verdicts do not say it.
+        corpus: The metric of all rows together, where it is not the mean of the rows.
     """
 
-    def __init__(self, column: Column, groups: Groups, pass_at: float | None = None) -> None:
+    def __init__(
+        self,
+        column: Column,
+        groups: Groups,
+        pass_at: float | None = None,
+        corpus: float | None = None,
+    ) -> None:
         self.key = column.key
         self.column = column
         self.groups = groups
         self.pass_at = pass_at
+        self.corpus = corpus
 
     @property
     def n_total(self) -> int:
@@ -208,6 +217,11 @@ class MetricSummary:
         """The sample standard deviation (ddof = 1) over examples; None of fewer than two."""
         return std(self.units())
 
+    def interval(self, level: float = LEVEL) -> Interval | None:
+        """The interval of the mean: Wilson's for shares, else Student's over examples."""
+        bounds, repeated = self.column.bounds, self.groups.repeated
+        return mean_interval(self.units(), bounds, repeated=repeated, level=level)
+
     @cached_property
     def mean_bounds(self) -> tuple[float, float] | None:
         """The mean if all missing rows had the worst score, and the best; None if none is."""
@@ -291,6 +305,10 @@ class MetricSummary:
             "n_examples": self.n_examples,
             "n_vacuous": self.n_vacuous,
         }
+        if self.corpus is not None:
+            found["corpus"] = self.corpus
+        if interval := self.interval():
+            found["interval"] = interval._asdict()
         if self.kinds:
             found["kinds"] = self.kinds
         if self.mean_bounds:

@@ -15,6 +15,7 @@ from trajgrade.errors import TraceError
 from trajgrade.trajectory import Trajectory
 
 _TRAJECTORY: frozenset[Role] = frozenset({"outputs", "reference_outputs"})
+_ANSWERED: frozenset[Role] = frozenset({"outputs", "response"})
 
 
 class View:
@@ -89,12 +90,15 @@ def _spoken(data: Any) -> Any:
     return data if data.final_response is not None else None
 
 
-def needs_of(evaluators: Sequence[EvaluatorLike], *, raw: bool = True) -> Needs:
+def needs_of(
+    evaluators: Sequence[EvaluatorLike], *, raw: bool = True, answered: bool = False
+) -> Needs:
     """Return what a run of the evaluators reads of each row.
 
     Args:
         evaluators: The evaluators.
         raw: Whether those count that are given all there is, whether or not they look at it.
+        answered: Whether an agent is called, which needs the inputs and gives the outputs.
     """
     reads = {getattr(evaluator, "reads", "raw") for evaluator in evaluators}
     stored = tuple(
@@ -107,14 +111,26 @@ def needs_of(evaluators: Sequence[EvaluatorLike], *, raw: bool = True) -> Needs:
         needs |= Needs(frozenset({"response", "reference", *_TRAJECTORY}), _TRAJECTORY)
     if raw and any(_reads_everything(evaluator) for evaluator in evaluators):
         needs |= Needs(stored=())
+    if answered:
+        inputs: frozenset[Role] = frozenset({"inputs"})
+        kept = inputs | (needs.roles - _ANSWERED)
+        return Needs(kept, needs.trajectories - _ANSWERED, needs.stored)
     return needs
 
 
-def lacks_of(dataset: Dataset, evaluators: Sequence[EvaluatorLike]) -> list[str]:
-    """Return which metrics need a column that no row of the dataset has."""
+def lacks_of(
+    dataset: Dataset, evaluators: Sequence[EvaluatorLike], *, answered: bool = False
+) -> list[str]:
+    """Return which metrics need a column that no row of the dataset has.
+
+    Args:
+        dataset: The dataset.
+        evaluators: The evaluators.
+        answered: Whether an agent gives the outputs.
+    """
     lacking: dict[str, list[str]] = {}
     for evaluator in evaluators:
-        missing = dataset.missing_columns(needs_of([evaluator], raw=False))
+        missing = dataset.missing_columns(needs_of([evaluator], raw=False, answered=answered))
         for fault in missing.splitlines() if missing else []:
             lacking.setdefault(fault, []).append(evaluator.key)
     return [f"{', '.join(keys)}: {fault}" for fault, keys in lacking.items()]

@@ -68,6 +68,8 @@ class AnswerEvaluator(Evaluator):
 class AnswerComparison(AnswerEvaluator):
     """Grades the response against a reference. A subclass says how, in `compare`."""
 
+    needs_reference: ClassVar[bool] = True
+
     def evaluate(
         self,
         *,

@@ -93,6 +93,7 @@ class CallComparison(ArgsCompared):
     reads: ClassVar[Reads] = "trajectory"
     range: ClassVar[tuple[float, float] | None] = (0.0, 1.0)
     direction: ClassVar[Literal["higher", "lower"] | None] = "higher"
+    needs_reference: ClassVar[bool] = True
 
     deep: bool = field(default=False, kw_only=True)
     ignore_keys: Sequence[str] = field(default=(), kw_only=True)

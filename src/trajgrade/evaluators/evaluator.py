@@ -28,12 +28,14 @@ class Evaluator:
             holds, `raw`.
         range: The lowest and highest score, None where there is none.
         direction: Whether `higher` or `lower` scores are better; None where neither is.
+        needs_reference: Whether a row without a reference is not evaluated.
     """
 
     key: str = "evaluator"
     reads: ClassVar[Reads] = "raw"
     range: ClassVar[tuple[float, float] | None] = None
     direction: ClassVar[Literal["higher", "lower"] | None] = None
+    needs_reference: ClassVar[bool] = False
 
     def evaluate(
         self,

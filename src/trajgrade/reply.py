@@ -1,0 +1,115 @@
+"""Reply: what an agent returned, as its response and its trace.
+
+    "Yes, at 09:14."                                             a response, no trace
+    {"response": "Yes.", "predicted_trajectory": […]}            as Vertex AI's runnables return it
+    {"output": "Yes.", "intermediate_steps": [[action, observation], …]}        LangChain's agents
+    messages, a graph's state, a Trajectory, …                   any trace that trajgrade reads
+
+The trajectory may be JSON text. Either part may be missing; an agent that returned neither, or
+None, returned nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from trajgrade.detection import claimants
+from trajgrade.errors import MalformedTraceError, shorten
+from trajgrade.glimpse import Glimpse
+from trajgrade.jsontext import loads
+from trajgrade.trajectory import Trajectory
+
+RESPONSES = ("response", "output")
+TRAJECTORY = "predicted_trajectory"
+STEPS = "intermediate_steps"
+
+
+class Reply(NamedTuple):
+    """What an agent returned.
+
+    Attributes:
+        response: Its answer, a text or a structure; None where it has none apart from the trace.
+        outputs: Its trace as it was returned; None where it returned none.
+    """
+
+    response: Any = None
+    outputs: Any = None
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is neither."""
+        return self.response is None and self.outputs is None
+
+
+def read_reply(returned: Any) -> Reply:
+    """Read what an agent returned.
+
+    Raises:
+        TraceError: The intermediate steps are none.
+    """
+    if isinstance(returned, str):
+        held = _held(returned)
+        return _from_mapping(held) if held is not None else Reply(returned)
+    if returned is None or isinstance(returned, (bool, int, float)):
+        return Reply(returned)
+    if isinstance(returned, Mapping):
+        return _from_mapping(dict(returned))
+    return Reply(outputs=returned)
+
+
+def _held(text: str) -> dict[str, Any] | None:
+    """Return the reply that a JSON text holds; None where it is any other text."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        held = loads(text)
+    except ValueError:
+        return None
+    marked = isinstance(held, dict) and (TRAJECTORY in held or STEPS in held)
+    return held if marked else None
+
+
+def _from_mapping(returned: dict[str, Any]) -> Reply:
+    if TRAJECTORY in returned or STEPS in returned:
+        response = next((returned[key] for key in RESPONSES if key in returned), None)
+        trajectory = returned.get(TRAJECTORY)
+        if trajectory is None and returned.get(STEPS) is not None:
+            trajectory = calls_of_steps(returned[STEPS])
+        return Reply(response, trajectory)
+    spoken = next((returned[key] for key in RESPONSES if isinstance(returned.get(key), str)), None)
+    if claimants(Glimpse(returned)):
+        return Reply(spoken, returned)
+    if spoken is not None or any(key in returned for key in RESPONSES):
+        return Reply(next(returned[key] for key in RESPONSES if key in returned))
+    return Reply(response=returned)
+
+
+def calls_of_steps(steps: Any) -> list[Any] | Trajectory:
+    """Return the calls of LangChain's intermediate steps, as Vertex AI writes them.
+
+    Raises:
+        TraceError: A step names no tool.
+    """
+    if not isinstance(steps, Sequence) or isinstance(steps, str):
+        return Trajectory.from_any(steps)
+    calls = []
+    for at, step in enumerate(steps):
+        pair = isinstance(step, (list, tuple)) and len(step) in (1, 2)
+        name, args = _action(step[0] if pair else step)
+        if not isinstance(name, str):
+            raise MalformedTraceError(f"{STEPS}[{at}] names no tool: {shorten(step)}")
+        call = {"tool_name": name, "tool_input": args}
+        if pair and len(step) == 2 and step[1] is not None:
+            call["tool_output"] = step[1]
+        calls.append(call)
+    return calls
+
+
+def _action(action: Any) -> tuple[Any, Any]:
+    """Return the tool and its input of an action: an object, its fields, or its serialised form."""
+    if isinstance(action, Mapping):
+        inner = action.get("kwargs")
+        fields = inner if isinstance(inner, Mapping) else action
+        return fields.get("tool", fields.get("tool_name")), fields.get("tool_input")
+    return getattr(action, "tool", None), getattr(action, "tool_input", None)
