@@ -17,7 +17,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from concurrent.futures import Future
 from contextvars import copy_context
 from functools import partial
@@ -85,7 +85,7 @@ class Agent:
         self.max_concurrency = max_concurrency
         self._call = _callable(target)
 
-    def over(self, examples: Iterable[Example]) -> Iterator[tuple[Example, Outcome]]:
+    def over(self, examples: Iterable[Example]) -> Generator[Answered, None, None]:
         """Answer every example, in order.
 
         Yields:
