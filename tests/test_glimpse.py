@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict
 from dataclasses import dataclass
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -43,6 +44,8 @@ class Frozen(msgspec.Struct):
         (SimpleNamespace(name="f", args={}, other=5), {"name": "f", "args": {}}),
         (np.array([1, 2]), [1, 2]),
         ((1, 2), [1, 2]),
+        (OrderedDict(a=Model(b=1)), {"a": {"b": 1}}),
+        (MappingProxyType({"a": 1}), {"a": 1}),
         (Model(content=[Model(a=1)]), {"content": [{"a": 1}]}),
         ({"content": [Model(a=1)]}, {"content": [{"a": 1}]}),
         ([{"content": [{"parts": [Model(a=1)]}]}], [{"content": [{"parts": [{"a": 1}]}]}]),

@@ -67,3 +67,9 @@ def test_a_broken_trajectory_in_a_row_says_where(broken: Any):
 def test_a_call_without_a_name_is_an_error(name: Any):
     with pytest.raises(MalformedTraceError, match="call 1, tool_name"):
         Trajectory.from_any([*VERTEX, {"tool_name": name}])
+
+
+@pytest.mark.parametrize("inner", [{"predicted_trajectory": []}, '{"reference_trajectory": []}'])
+def test_a_row_inside_a_row_is_refused(inner: Any):
+    with pytest.raises(MalformedTraceError, match="a row inside a row"):
+        Trajectory.from_any({"predicted_trajectory": inner})
