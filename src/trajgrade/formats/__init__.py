@@ -3,9 +3,33 @@
 from trajgrade.registry import Entry
 
 BUILTINS: dict[str, Entry] = {
+    "adk_evalset": Entry(
+        "trajgrade.formats.adk_evalset:FORMAT",
+        "ADK eval sets: eval_cases, or rows with expected_tool_use",
+    ),
+    "adk_session": Entry(
+        "trajgrade.formats.adk_session:FORMAT",
+        "ADK sessions: events with author and invocation_id",
+    ),
     "anthropic_messages": Entry(
         "trajgrade.formats.anthropic_messages:FORMAT",
         "Anthropic messages: content blocks tool_use, tool_result, thinking",
+    ),
+    "atif": Entry(
+        "trajgrade.formats.atif:FORMAT",
+        "Agent Trajectory Interchange Format: schema_version ATIF-…",
+    ),
+    "autogen_history": Entry(
+        "trajgrade.formats.autogen_history:FORMAT",
+        "AutoGen and AG2 group chats: a history of messages with named speakers",
+    ),
+    "bfcl": Entry(
+        "trajgrade.formats.bfcl:FORMAT",
+        "Berkeley Function-Calling Leaderboard: ground_truth, question or result",
+    ),
+    "browser_use": Entry(
+        "trajgrade.formats.browser_use:FORMAT",
+        "browser-use histories: steps with model_output and result",
     ),
     "calls": Entry(
         "trajgrade.formats.calls:FORMAT",
@@ -19,6 +43,10 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.gemini_contents:FORMAT",
         "Gemini contents: parts with text, functionCall, functionResponse",
     ),
+    "inspect_eval_log": Entry(
+        "trajgrade.formats.inspect_eval_log:FORMAT",
+        "Inspect logs (JSON): eval and samples",
+    ),
     "langchain_messages": Entry(
         "trajgrade.formats.langchain_messages:FORMAT",
         "LangChain messages: type human, ai, system or tool",
@@ -26,6 +54,10 @@ BUILTINS: dict[str, Entry] = {
     "langgraph_state": Entry(
         "trajgrade.formats.langgraph_state:FORMAT",
         "LangGraph states: an object with LangChain messages under messages",
+    ),
+    "openai_agents_run_state": Entry(
+        "trajgrade.formats.openai_agents_run_state:FORMAT",
+        "saved runs of OpenAI's Agents SDK: $schemaVersion",
     ),
     "openai_chat": Entry(
         "trajgrade.formats.openai_chat:FORMAT",
@@ -42,6 +74,10 @@ BUILTINS: dict[str, Entry] = {
     "potato_conversation": Entry(
         "trajgrade.formats.potato_conversation:FORMAT",
         "Potato conversations: turns with speaker and text, structured_turns",
+    ),
+    "tau_bench": Entry(
+        "trajgrade.formats.tau_bench:FORMAT",
+        "tau-bench runs: traj beside task_id or reward",
     ),
     "text": Entry("trajgrade.formats.text:FORMAT", "a bare text: one message by the assistant"),
     "trajgrade": Entry("trajgrade.formats.own:FORMAT", "trajgrade's own shape: trajgrade, steps"),

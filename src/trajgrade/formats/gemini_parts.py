@@ -27,9 +27,7 @@ MARKS = (
 )  # fmt: skip
 
 
-def add_content(
-    assembly: Assembly, role: str, parts: list[Any], place: str, agent: str | None = None
-) -> None:
+def add_content(assembly: Assembly, role: str, parts: list[Any], place: str) -> None:
     """Add one content: its results, then its text, then its calls.
 
     Args:
@@ -37,7 +35,6 @@ def add_content(
         role: `user`, `assistant` or `system`.
         parts: Its parts; a bare text is one.
         place: Where it stands, for a message.
-        agent: Who makes its calls.
 
     Raises:
         MalformedTraceError: A part breaks the rules.
@@ -59,23 +56,23 @@ def add_content(
         ]
         assembly.message(role, "".join(texts))
     for raw in others:
-        _call(assembly, raw, place, agent)
+        _call(assembly, raw, place)
 
 
 def _first(raw: dict[str, Any], keys: tuple[str, ...]) -> Any:
     return next((raw[key] for key in keys if raw.get(key) is not None), None)
 
 
-def _call(assembly: Assembly, raw: dict[str, Any], place: str, agent: str | None) -> None:
+def _call(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
     call, code, outcome = _first(raw, _CALL), _first(raw, _CODE), _first(raw, _OUTCOME)
     if call is not None:
         record = expect.record(call, f"{place}, functionCall")
         name = expect.name(record.get("name"), f"{place}, functionCall")
         key = expect.identifier(record.get("id"), f"{place}, functionCall, id")
-        assembly.call(name, record.get("args"), key, agent=agent)
+        assembly.call(name, record.get("args"), key)
     elif code is not None:
         args = expect.record(code, place)
-        assembly.call("code_execution", args, hosted=True, agent=agent)
+        assembly.call("code_execution", args, hosted=True)
     elif outcome is not None:
         record = expect.record(outcome, place)
         failed = "OK" not in str(record.get("outcome", "OK"))

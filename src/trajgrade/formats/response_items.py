@@ -15,7 +15,7 @@ from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
-from trajgrade.trajectory import CallStatus
+from trajgrade.trajectory import CallStatus, ToolCall
 
 CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
 HOSTED = frozenset({
@@ -30,14 +30,8 @@ _RESULTS = ("output", "outputs", "results", "result")
 _BESIDE = frozenset({"id", "type", "status", "call_id", *_RESULTS})
 
 
-def add_item(assembly: Assembly, raw: dict[str, Any], place: str, agent: str | None = None) -> None:
-    """Add one item: a message, a call, a result.
-
-    Args:
-        assembly: What is being put together.
-        raw: The item.
-        place: Where it stands, for a message.
-        agent: Who makes its call.
+def add_item(assembly: Assembly, raw: dict[str, Any], place: str) -> ToolCall | None:
+    """Add one item: a message, a call, a result. Return the call, if it is one.
 
     Raises:
         MalformedTraceError: It breaks the rules.
@@ -48,15 +42,16 @@ def add_item(assembly: Assembly, raw: dict[str, Any], place: str, agent: str | N
     if kind == "message":
         _message(assembly, raw, place)
     elif kind in CALLS:
-        _call(assembly, raw, place, kind, agent)
+        return _call(assembly, raw, place, kind)
     elif kind.endswith("_call_output"):
         name = expect.text(raw.get("name"), f"{place}, name")
         key = expect.identifier(raw.get("call_id"), f"{place}, call_id")
         assembly.result(result_of(raw.get("output"), place), key, name)
     elif kind.endswith("_call"):
-        _hosted(assembly, raw, place, kind, agent)
+        return _hosted(assembly, raw, place, kind)
     elif kind not in SILENT:
         assembly.notes.append(f"{place}: an item of type {shorten(kind)} is not read")
+    return None
 
 
 def _message(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
@@ -68,25 +63,22 @@ def _message(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
     assembly.message(_ROLES[role], text_of(raw.get("content"), place))
 
 
-def _call(
-    assembly: Assembly, raw: dict[str, Any], place: str, kind: str, agent: str | None
-) -> None:
+def _call(assembly: Assembly, raw: dict[str, Any], place: str, kind: str) -> ToolCall:
     name = expect.name(raw.get("name"), f"{place}, name")
     if kind == "mcp_call":
         key = expect.identifier(raw.get("id"), f"{place}, id")
-        assembly.call(name, raw.get("arguments"), key, agent=agent)
+        call = assembly.call(name, raw.get("arguments"), key)
         failed = raw.get("error") is not None
         if failed or raw.get("output") is not None:
             value = raw.get("error") if failed else raw.get("output")
             result = result_of(value, place)
             assembly.result(result, key, name, status="error" if failed else "ok")
-        return
+        return call
     key = expect.identifier(raw.get("call_id", raw.get("id")), f"{place}, call_id")
     if kind == "custom_tool_call":
         given = expect.text(raw.get("input"), f"{place}, input")
-        assembly.call(name, given or {}, key, state="text" if given else "ok", agent=agent)
-    else:
-        assembly.call(name, raw.get("arguments"), key, agent=agent)
+        return assembly.call(name, given or {}, key, state="text" if given else "ok")
+    return assembly.call(name, raw.get("arguments"), key)
 
 
 def add_request(assembly: Assembly, raw: dict[str, Any], place: str, *, ran: bool) -> None:
@@ -97,9 +89,7 @@ def add_request(assembly: Assembly, raw: dict[str, Any], place: str, *, ran: boo
         assembly.call(name, raw.get("arguments"), key, status="not_run")
 
 
-def _hosted(
-    assembly: Assembly, raw: dict[str, Any], place: str, kind: str, agent: str | None
-) -> None:
+def _hosted(assembly: Assembly, raw: dict[str, Any], place: str, kind: str) -> ToolCall:
     key = expect.identifier(raw.get("call_id", raw.get("id")), f"{place}, id")
     action = raw.get("action")
     args = (
@@ -108,7 +98,8 @@ def _hosted(
         else {name: value for name, value in raw.items() if name not in _BESIDE}
     )
     status: CallStatus = "error" if raw.get("status") == "failed" else "unknown"
-    assembly.call(kind, args, key, hosted=True, status=status, agent=agent)
+    call = assembly.call(kind, args, key, hosted=True, status=status)
     value = next((raw[name] for name in _RESULTS if raw.get(name) is not None), None)
     if value is not None:
         assembly.result(result_of(value, place), key, kind, step=False)
+    return call
