@@ -11,4 +11,102 @@ ANSWER = "Yes, at 09:14."
 ARGS = {"to": "Oslo"}
 CALL = ("trains", ARGS)
 
-ROWS: list[Row] = []
+TEXT = '{"to": "Oslo"}'
+_TIME = "2025-08-28T12:57:08Z"
+
+
+def _spoken(kind: str, content: Any, key: str, **more: Any) -> dict[str, Any]:
+    """A line of Claude Code."""
+    message = {"role": kind, "content": content, **more}
+    return {"type": kind, "sessionId": "s1", "uuid": key, "timestamp": _TIME, "message": message}
+
+
+CLAUDE_CODE: list[Any] = [
+    {"type": "summary", "summary": "Trains", "leafUuid": "4"},
+    _spoken("user", QUESTION, "1"),
+    _spoken("assistant", [{"type": "thinking", "thinking": "Hm."}], "2", id="m1"),
+    _spoken("assistant", [{"type": "text", "text": "Let me look."}], "3", id="m1"),
+    _spoken(
+        "assistant",
+        [{"type": "tool_use", "id": "toolu_1", "name": "trains", "input": ARGS}],
+        "4",
+        id="m1",
+    ),
+    _spoken("user", [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "09:14"}], "5"),
+    _spoken("user", [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "09:14"}], "5"),
+    _spoken("assistant", [{"type": "text", "text": ANSWER}], "6", id="m2"),
+]
+CLAUDE_SDK: list[Any] = [
+    {"type": "system", "subtype": "init", "session_id": "s1", "tools": ["trains"]},
+    *(
+        {
+            "type": line["type"],
+            "message": line["message"],
+            "parent_tool_use_id": None,
+            "session_id": "s1",
+        }
+        for line in (CLAUDE_CODE[4], CLAUDE_CODE[5], CLAUDE_CODE[7])
+    ),
+    {"type": "result", "subtype": "success", "session_id": "s1", "result": ANSWER},
+]
+
+
+def _codex(kind: str, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": _TIME, "type": kind, "payload": payload}
+
+
+def _said(role: str, text: str) -> dict[str, Any]:
+    kind = "output_text" if role == "assistant" else "input_text"
+    return _codex(
+        "response_item", type="message", role=role, content=[{"type": kind, "text": text}]
+    )
+
+
+CODEX: list[Any] = [
+    _codex("session_meta", id="s1", cwd="/"),
+    _said("user", "<environment_context>\n  <cwd>/</cwd>\n</environment_context>"),
+    _said("user", QUESTION),
+    _codex("event_msg", type="user_message", message=QUESTION),
+    _codex("turn_context", model="gpt-5"),
+    _codex("response_item", type="reasoning", summary=[], encrypted_content=None),
+    _codex("response_item", type="function_call", name="trains", arguments=TEXT, call_id="call_1"),
+    _codex("response_item", type="function_call_output", call_id="call_1", output="09:14"),
+    _codex("event_msg", type="agent_message", message=ANSWER),
+    _said("assistant", ANSWER),
+    _codex("event_msg", type="patch_apply_end", call_id="call_2", success=True),
+]
+_GEMINI_CALL = {
+    "id": "t1",
+    "name": "trains",
+    "args": ARGS,
+    "status": "success",
+    "timestamp": _TIME,
+    "result": [
+        {"functionResponse": {"id": "t1", "name": "trains", "response": {"output": "09:14"}}}
+    ],
+}
+GEMINI_CLI: list[Any] = [
+    {"sessionId": "s1", "projectHash": "9d", "startTime": _TIME, "kind": "main"},
+    {"id": "0", "timestamp": _TIME, "type": "info", "content": "Ready."},
+    {"id": "1", "timestamp": _TIME, "type": "user", "content": [{"text": QUESTION}]},
+    {"$set": {"lastUpdated": _TIME}},
+    {"id": "2", "timestamp": _TIME, "type": "gemini", "content": "", "thoughts": []},
+    {"id": "2", "timestamp": _TIME, "type": "gemini", "content": "", "toolCalls": [_GEMINI_CALL]},
+    {"id": "3", "timestamp": _TIME, "type": "gemini", "content": ANSWER},
+]
+
+ONE = [CALL]
+ROWS: list[Row] = [
+    ("claude_code", "lines", CLAUDE_CODE, ONE, ANSWER),
+    ("claude_code", "sdk", CLAUDE_SDK, ONE, ANSWER),
+    ("claude_code", "one_line", CLAUDE_CODE[4], ONE, None),
+    ("codex_rollout", "lines", CODEX, ONE, ANSWER),
+    ("gemini_cli", "lines", GEMINI_CLI, ONE, ANSWER),
+    (
+        "gemini_cli",
+        "object",
+        {**GEMINI_CLI[0], "messages": [GEMINI_CLI[2], *GEMINI_CLI[5:]]},
+        ONE,
+        ANSWER,
+    ),
+]

@@ -23,6 +23,10 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.autogen_history:FORMAT",
         "AutoGen and AG2 group chats: a history of messages with named speakers",
     ),
+    "bedrock_agent_trace": Entry(
+        "trajgrade.formats.bedrock_agent_trace:FORMAT",
+        "Amazon Bedrock agents: events with orchestrationTrace",
+    ),
     "bfcl": Entry(
         "trajgrade.formats.bfcl:FORMAT",
         "Berkeley Function-Calling Leaderboard: ground_truth, question or result",
@@ -38,6 +42,18 @@ BUILTINS: dict[str, Entry] = {
     "chat": Entry(
         "trajgrade.formats.chat:FORMAT",
         "messages with role and content that bear no origin's mark; [] is zero calls",
+    ),
+    "claude_code": Entry(
+        "trajgrade.formats.claude_code:FORMAT",
+        "Claude Code sessions: lines with sessionId, uuid and a message",
+    ),
+    "codex_rollout": Entry(
+        "trajgrade.formats.codex_rollout:FORMAT",
+        "Codex sessions: lines with a payload and a type like response_item",
+    ),
+    "gemini_cli": Entry(
+        "trajgrade.formats.gemini_cli:FORMAT",
+        "Gemini CLI sessions: sessionId with projectHash, messages of type gemini",
     ),
     "gemini_contents": Entry(
         "trajgrade.formats.gemini_contents:FORMAT",

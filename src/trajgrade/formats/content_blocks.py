@@ -13,7 +13,7 @@ from typing import Any
 from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
-from trajgrade.trajectory import CallStatus
+from trajgrade.trajectory import CallStatus, ToolCall
 
 CALLS = frozenset({"tool_use", "mcp_tool_use", "server_tool_use"})
 MARKS = CALLS | {"tool_result", "mcp_tool_result", "thinking", "redacted_thinking"}
@@ -26,15 +26,15 @@ _NEVER_RAN = (
 )
 
 
-def message(assembly: Assembly, role: str, content: Any, place: str) -> None:
-    """Read one message.
+def message(assembly: Assembly, role: str, content: Any, place: str) -> list[ToolCall]:
+    """Read one message, and return the calls that it makes.
 
     Raises:
         MalformedTraceError: It breaks the rules.
     """
     if not isinstance(content, (list, tuple)):
         assembly.message(role, text_of(content, place))
-        return
+        return []
     blocks = [
         block if isinstance(block, str) else expect.record(block, f"{place}, block {at}")
         for at, block in enumerate(content)
@@ -48,11 +48,14 @@ def message(assembly: Assembly, role: str, content: Any, place: str) -> None:
     if others or not blocks:
         assembly.message(role, text_of(others, place))
     # Results of tools that Anthropic runs stand between the calls of one message.
-    for other in others:
-        if isinstance(other, dict) and kind_of(other) in CALLS:
-            _call(assembly, other, place)
+    calls = [
+        _call(assembly, other, place)
+        for other in others
+        if isinstance(other, dict) and kind_of(other) in CALLS
+    ]
     for block in answers:
         _result(assembly, block, place, step=False)
+    return calls
 
 
 def kind_of(block: dict[str, Any]) -> str:
@@ -65,11 +68,11 @@ def _answers(block: dict[str, Any]) -> bool:
     return kind_of(block).endswith("tool_result")
 
 
-def _call(assembly: Assembly, block: dict[str, Any], place: str) -> None:
+def _call(assembly: Assembly, block: dict[str, Any], place: str) -> ToolCall:
     kind = kind_of(block)
     name = expect.name(block.get("name"), f"{place}, {kind}")
     key = expect.identifier(block.get("id"), f"{place}, id")
-    assembly.call(name, block.get("input"), key, hosted=kind == "server_tool_use")
+    return assembly.call(name, block.get("input"), key, hosted=kind == "server_tool_use")
 
 
 def _result(assembly: Assembly, block: dict[str, Any], place: str, *, step: bool) -> None:
