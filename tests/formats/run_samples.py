@@ -175,7 +175,37 @@ AUTOGEN: dict[str, Any] = {
     ],
 }
 
+
+def _orchestration(**held: Any) -> dict[str, Any]:
+    return {"trace": {"sessionId": "s1", "trace": {"orchestrationTrace": held}}}
+
+
+_GROUP = {
+    "actionGroupName": "travel",
+    "function": "trains",
+    "parameters": [{"name": "to", "type": "string", "value": "Oslo"}],
+}
+BEDROCK: list[Any] = [
+    _orchestration(rationale={"text": "Look it up.", "traceId": "t-0"}),
+    _orchestration(invocationInput={"traceId": "t-0", "actionGroupInvocationInput": _GROUP}),
+    _orchestration(
+        observation={"traceId": "t-0", "actionGroupInvocationOutput": {"text": "09:14"}}
+    ),
+    _orchestration(observation={"traceId": "t-1", "finalResponse": {"text": ANSWER}}),
+]
+
 ROWS: list[Row] = [
+    ("bedrock_agent_trace", "events", BEDROCK, ONE, ANSWER),
+    (
+        "bedrock_agent_trace",
+        "chunks",
+        {
+            "request": {"inputText": QUESTION},
+            "events": [*BEDROCK[:3], {"chunk": {"bytes": "WWVzLCBhdCAwOToxNC4="}}],
+        },
+        ONE,
+        ANSWER,
+    ),
     ("tau_bench", "run", TAU, ONE, ANSWER),
     ("atif", "trajectory", ATIF, ONE, ANSWER),
     (
