@@ -128,3 +128,16 @@ def test_markdown_of_a_failed_gate_begins_with_it(plain: Run, tmp_path: Path):
     assert lines[0].startswith("### plain\\: 4 rows from dataset")
     assert "| `trajectory_match >= 0.25` | passed | 0.250 |  |" in lines
     assert "| `trajectory_f1 >= 0.9` | **failed** | 0.500 |  |" in lines
+
+
+def test_what_the_agent_took_stands_beside_the_scores(tmp_path: Path):
+    run = trajgrade.evaluate(
+        [{"id": "a", "inputs": "x", "reference": "x"}], ["exact_match"], agent=lambda inputs: inputs
+    )
+    run.save(tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert row["failure"] == "0"
+    assert float(row["latency_in_seconds"]) >= 0
+    run.save(tmp_path / "out.md")
+    assert "| `latency_in_seconds` |" in (tmp_path / "out.md").read_text(encoding="utf-8")

@@ -31,6 +31,11 @@ def heading(run: Run) -> str:
     return printable(f"{title}{rows} from {run.dataset} in {run.seconds:.1f} s{ending}")
 
 
+def metrics_of(run: Run) -> dict[str, MetricSummary]:
+    """Return the metrics, and what latency and failure of the agent come to."""
+    return {**run.summary, **run.agent}
+
+
 def notes_of(metric: MetricSummary) -> list[str]:
     """Return what must be known beside a metric's mean."""
     notes = [
@@ -40,6 +45,8 @@ def notes_of(metric: MetricSummary) -> list[str]:
     if metric.mean_bounds is not None:
         low, high = map(number, metric.mean_bounds)
         notes.append(f"with them {low} to {high}")
+    if metric.corpus is not None:
+        notes.append(f"corpus {number(metric.corpus)}")
     if metric.n_vacuous:
         notes.append(f"{metric.n_vacuous} vacuous, {number(metric.mean_without_vacuous)} without")
     return notes

@@ -45,7 +45,7 @@ def _blocks(run: Run) -> Iterator[str]:
                 _cell(key), number(metric.mean), number(metric.std),
                 f"{metric.n_scored}/{metric.n_total}", _plain("; ".join(digest.notes_of(metric))),
             ]
-            for key, metric in run.summary.items()
+            for key, metric in digest.metrics_of(run).items()
         ),
     )  # fmt: skip
     yield from _rates(run)

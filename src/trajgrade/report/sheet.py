@@ -20,6 +20,7 @@ def write(run: Run, path: Path) -> None:
     """Write the rows, one by one."""
     tried_again = any(row.trial is not None for row in run.rows)
     columns = ["id", "trial"] if tried_again else ["id"]
+    columns += ["latency_in_seconds", "failure"] if run.agent else []
     columns += [
         f"{key}/{part}" for key in run.summary for part in ("score", "explanation", "error")
     ]

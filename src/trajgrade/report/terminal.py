@@ -71,7 +71,7 @@ def _table(*headings: str) -> Table:
 def _metrics(run: Run) -> Table:
     table = _table("metric", "mean", "std", "scored")
     table.add_column("notes", overflow="fold")
-    for key, metric in run.summary.items():
+    for key, metric in digest.metrics_of(run).items():
         table.add_row(
             Text(printable(key)),
             number(metric.mean),
