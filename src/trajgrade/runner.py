@@ -84,6 +84,7 @@ def evaluate(
         ConfigError: The evaluators or thresholds are wrong, or two have one key.
         DatasetError: The dataset cannot be read, or has no rows.
         InterruptedRunError: The run was interrupted (a `KeyboardInterrupt`).
+        MissingExtraError: A metric needs a package that is not installed.
     """
     built = graders(evaluators)
     answering = Agent(agent) if agent is not None and not isinstance(agent, Agent) else agent
@@ -102,6 +103,8 @@ def evaluate(
             warnings.warn(lack, stacklevel=2)
         else:
             on_warning(lack)
+    for evaluator in built.evaluators:
+        getattr(evaluator, "prepare", _nothing)()
     interrupted = False
     try:
         examples = chosen.of(rows.examples(grading.needs))
@@ -137,6 +140,10 @@ def evaluate(
     if interrupted:
         raise InterruptedRunError(run)
     return run
+
+
+def _nothing() -> None:
+    """Prepare an evaluator that needs no preparation."""
 
 
 def _told(on_progress: Progress, done: int) -> Progress | None:

@@ -9,6 +9,7 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
+import trajgrade
 from trajgrade.errors import ConfigError, MissingExtraError
 from trajgrade.evaluators import build_evaluator
 from trajgrade.evaluators.bleu import Bleu
@@ -62,7 +63,7 @@ def test_a_script_without_spaces_is_told_of_its_tokenizer():
 
 def test_a_response_that_is_too_short_is_told_so():
     found = result("the cat", "the cat sat on the mat")
-    assert found.comment == "2 of 2 words are the reference's; 2 words against 6"
+    assert found.comment == "2 of 2 words from the reference; 2 words against 6"
     assert found.metadata["brevity_penalty"] < 1
 
 
@@ -83,5 +84,8 @@ def test_what_downloads_is_no_tokenizer():
 
 def test_without_sacrebleu_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sacrebleu.metrics.bleu", None)
-    with pytest.raises(MissingExtraError, match=r"BLEU needs the package sacrebleu: .*\[text\]"):
+    absent = r"BLEU needs the package sacrebleu: .*\[text\]"
+    with pytest.raises(MissingExtraError, match=absent):
         result("a", "a")
+    with pytest.raises(MissingExtraError, match=absent):  # before any row, not once for each
+        trajgrade.evaluate([{"response": "a", "reference": "a"}], ["bleu"])

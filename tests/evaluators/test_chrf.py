@@ -54,7 +54,7 @@ def test_variant_and_tokenizer_are_in_the_metadata():
     assert result("a", "a", word_order=2).metadata["variant"] == "chrF2++, up to 6 letters"
     assert result("a", "a").metadata["tokenizer"] == "characters without blanks"
     assert result("ab", "ac").comment == (
-        "1 letters shared of 2 in the response and 2 in the reference"
+        "1 letter shared of 2 in the response and 2 in the reference"
     )
 
 

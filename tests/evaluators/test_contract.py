@@ -60,7 +60,7 @@ MINIMAL: dict[str, dict[str, Any]] = {
 }
 KEYS = {"field": "reward", "tool_use": "tool_use:f"}  # all others: the name
 WITHOUT_REFERENCE = {
-    "field", "json_schema_match", "json_valid", "regex_match", "tool_use",
+    "field", "json_schema_match", "json_valid", "regex_match", "tool_call_valid", "tool_use",
     "trajectory_single_tool_use",
 }  # fmt: skip
 NAMES = get_supported_evaluators()

@@ -24,6 +24,12 @@ from trajgrade.evaluators.precision_recall import (
 )
 from trajgrade.evaluators.rouge import Rouge, Rouge1, Rouge2, RougeL, RougeLSum
 from trajgrade.evaluators.stored import Stored
+from trajgrade.evaluators.tool_call_json import (
+    ToolCallValid,
+    ToolNameMatch,
+    ToolParameterKeyMatch,
+    ToolParameterKVMatch,
+)
 from trajgrade.evaluators.tool_use import ToolUseEvaluator, TrajectorySingleToolUse
 from trajgrade.evaluators.trajectory_alignment import TrajectoryAlignment
 from trajgrade.evaluators.trajectory_match import (
@@ -106,6 +112,22 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.evaluators.precision_recall:ToolCallAccuracyEvaluator",
         "Share of the reference's calls that were made; none without reference calls",
     ),
+    "tool_call_valid": Entry(
+        "trajgrade.evaluators.tool_call_json:ToolCallValid",
+        "The response writes its tool calls as well-formed JSON",
+    ),
+    "tool_name_match": Entry(
+        "trajgrade.evaluators.tool_call_json:ToolNameMatch",
+        "The calls that the response writes name the reference's tools, one by one",
+    ),
+    "tool_parameter_key_match": Entry(
+        "trajgrade.evaluators.tool_call_json:ToolParameterKeyMatch",
+        "Share of the arguments that written calls and the reference's both have",
+    ),
+    "tool_parameter_kv_match": Entry(
+        "trajgrade.evaluators.tool_call_json:ToolParameterKVMatch",
+        "Share of the arguments that both have with equal values",
+    ),
     "tool_use": Entry(
         "trajgrade.evaluators.tool_use:ToolUseEvaluator",
         "A certain tool was called, also with certain arguments or a number of times",
@@ -169,6 +191,10 @@ __all__ = [
     "Stored",
     "ToolCall",
     "ToolCallAccuracyEvaluator",
+    "ToolCallValid",
+    "ToolNameMatch",
+    "ToolParameterKVMatch",
+    "ToolParameterKeyMatch",
     "ToolUseEvaluator",
     "TrajectoryAlignment",
     "TrajectoryAnyOrderMatch",

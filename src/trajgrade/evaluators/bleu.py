@@ -21,6 +21,7 @@ from trajgrade.evaluators.answering import AnswerComparison, check_flags
 from trajgrade.evaluators.evaluator import check_choice
 from trajgrade.evaluators.reading import Answer, texts
 from trajgrade.evaluators.tokens import is_unspaced
+from trajgrade.evaluators.wording import count
 from trajgrade.result import EvaluationResult
 
 Tokenizer = Literal["13a", "intl", "zh", "char", "none"]  # those that download nothing
@@ -59,6 +60,14 @@ class Bleu(AnswerComparison):
             raise MissingExtraError("BLEU", "sacrebleu", "text") from None
         return BLEU(lowercase=self.lowercase, tokenize=self.tokenize, effective_order=True)
 
+    def prepare(self) -> None:
+        """Import sacrebleu.
+
+        Raises:
+            MissingExtraError: It is not installed.
+        """
+        _ = self._sacrebleu
+
     def compare(self, answer: Answer, reference: Answer) -> EvaluationResult:
         """Count the runs of words that the response has from the reference.
 
@@ -77,9 +86,9 @@ class Bleu(AnswerComparison):
             "tokenizer": self.tokenize,
             "variant": "sentence BLEU, up to 4 words, exp smoothing, effective order",
         }
-        comment = f"{found.counts[0]} of {found.totals[0]} words are the reference's"
+        comment = f"{found.counts[0]} of {count(found.totals[0], 'word')} from the reference"
         if found.bp < 1:
-            comment += f"; {found.sys_len} words against {found.ref_len}"
+            comment += f"; {count(found.sys_len, 'word')} against {found.ref_len}"
         if self.tokenize in _BY_SPACES and (is_unspaced(got) or is_unspaced(want)):
             comment += (
                 f"; the tokenizer {self.tokenize} needs spaces between words, which this script "

@@ -16,6 +16,7 @@ from typing import Any
 from trajgrade.errors import ConfigError, MissingExtraError
 from trajgrade.evaluators.answering import AnswerComparison, check_flags
 from trajgrade.evaluators.reading import Answer, texts
+from trajgrade.evaluators.wording import count
 from trajgrade.result import EvaluationResult
 
 
@@ -67,6 +68,14 @@ class Chrf(AnswerComparison):
             lowercase=self.lowercase,
         )
 
+    def prepare(self) -> None:
+        """Import sacrebleu.
+
+        Raises:
+            MissingExtraError: It is not installed.
+        """
+        _ = self._sacrebleu
+
     def compare(self, answer: Answer, reference: Answer) -> EvaluationResult:
         """Count the runs of letters that both share.
 
@@ -80,7 +89,8 @@ class Chrf(AnswerComparison):
         if not got.strip() or not want.strip():
             score = float(got.strip() == want.strip())
         ours, theirs, shared = counts[:3]
-        comment = f"{shared} letters shared of {ours} in the response and {theirs} in the reference"
+        comment = f"{count(shared, 'letter')} shared of {ours} in the response and {theirs} in the "
+        comment += "reference"
         metadata = {
             "counts": [int(count) for count in counts],
             "tokenizer": "characters without blanks",

@@ -81,6 +81,13 @@ class Evaluator:
             outputs=outputs, reference_outputs=reference_outputs, inputs=inputs, **extra
         )
 
+    def prepare(self) -> None:
+        """Import or load what it needs; a run does so before its first row.
+
+        Raises:
+            MissingExtraError: A package that it needs is not installed.
+        """
+
     def __call__(self, **example: Any) -> EvaluationResult:
         """Grade one example; see `evaluate`."""
         return self.evaluate(**example)

@@ -23,6 +23,7 @@ from trajgrade.evaluators.answering import AnswerComparison, check_flags
 from trajgrade.evaluators.evaluator import check_choice
 from trajgrade.evaluators.reading import Answer, texts
 from trajgrade.evaluators.tokens import TOKENIZER, sentences, words
+from trajgrade.evaluators.wording import count
 from trajgrade.matching.arguments import UnicodeForm, normalise
 from trajgrade.result import EvaluationResult
 
@@ -32,6 +33,7 @@ RougeType = Literal[
 ]  # fmt: skip
 Words = Sequence[str]
 
+_SINGLE = ("rouge1", "rougeL", "rougeLsum")
 _MAX_CELLS = 50_000_000
 
 
@@ -67,6 +69,14 @@ class _Overlap(AnswerComparison):
             described["sentences"] = "punctuation" if self.split_summaries else "lines"
         return described
 
+    def prepare(self) -> None:
+        """Import the stemmer, if it is used.
+
+        Raises:
+            MissingExtraError: nltk is not installed.
+        """
+        words("", stem=self.use_stemmer)
+
     def compare(self, answer: Answer, reference: Answer) -> EvaluationResult:
         """Count what both share.
 
@@ -83,12 +93,11 @@ class _Overlap(AnswerComparison):
         if wordless and not (words(got) or words(want)) and got.strip() == want.strip():
             precision = recall = score = 1.0
         shared, ours, theirs = counts
-        unit = "words" if self.variant in ("rouge1", "rougeL", "rougeLsum") else (
-            f"runs of {self.variant[-1]} words"
-        )  # fmt: skip
-        comment = f"{shared} {unit} shared of {ours} in the response and {theirs} in the reference"
-        if wordless:
-            comment = f"neither side has {unit}"
+        unit, of = (
+            ("word", "") if self.variant in _SINGLE else ("run", f" of {self.variant[-1]} words")
+        )
+        comment = f"{count(shared, unit)}{of} shared of {ours} in the response and {theirs} in the "
+        comment = f"neither side has a {unit}{of}" if wordless else f"{comment}reference"
         metadata = {
             "precision": precision, "recall": recall, "f1": score, "counts": counts,
             **self._described,
