@@ -152,12 +152,14 @@ def _traces(
 
 def _is_one(data: Any, format: str | None) -> bool:  # noqa: A002 the field's word for it
     """Whether a list is one trace, not a list of such."""
-    if data and all(isinstance(item, (list, tuple)) for item in data):
-        return False
     seen = Glimpse(data)
-    if format is not None:
-        return bool(formats.find(format).recognises(seen))
-    return bool(detection.claimants(seen))
+    if format is None:
+        claims = set(detection.claimants(seen))
+    else:
+        claims = {format} if formats.find(format).recognises(seen) else set()
+    if data and all(isinstance(item, (list, tuple)) for item in data):
+        claims.discard("calls")  # lists of calls: here each is a trace
+    return bool(claims)
 
 
 @contextmanager

@@ -95,6 +95,119 @@ GEMINI_CLI: list[Any] = [
     {"id": "3", "timestamp": _TIME, "type": "gemini", "content": ANSWER},
 ]
 
+_STREAM = "client.beta.sessions.events.stream"
+
+
+def _block(text: str) -> list[Any]:
+    return [{"type": "text", "text": text}]
+
+
+MANAGED: list[Any] = [
+    ["client.beta.sessions.create", {"type": "session", "id": "sesn_1", "agent": {"name": "A"}}],
+    [
+        "client.beta.sessions.events.send",
+        ["sesn_1", {"events": [{"type": "user.message", "content": _block(QUESTION)}]}],
+    ],
+    [_STREAM, {"type": "session.status_running", "id": "sevt_0"}],
+    [_STREAM, {"content": _block(QUESTION), "id": "sevt_1", "type": "user.message"}],
+    [_STREAM, {"type": "agent.custom_tool_use", "id": "sevt_2", "name": "trains", "input": ARGS}],
+    [
+        "client.beta.sessions.events.send",
+        [
+            "sesn_1",
+            {
+                "events": [
+                    {
+                        "type": "user.custom_tool_result",
+                        "custom_tool_use_id": "sevt_2",
+                        "content": _block("09:14"),
+                    }
+                ]
+            },
+        ],
+    ],
+    [
+        _STREAM,
+        {
+            "type": "user.custom_tool_result",
+            "id": "sevt_3",
+            "is_error": False,
+            "custom_tool_use_id": "sevt_2",
+            "content": _block("09:14"),
+        },
+    ],
+    [_STREAM, {"type": "agent.message", "id": "sevt_4", "content": _block(ANSWER)}],
+]
+
+
+def _rpc(way: str, **message: Any) -> dict[str, Any]:
+    return {"direction": way, "message": {"jsonrpc": "2.0", **message}}
+
+
+_UP, _DOWN = "client->server", "server->client"
+MCP: list[Any] = [
+    _rpc(_UP, id=0, method="initialize", params={"protocolVersion": "2025-11-25"}),
+    _rpc(_DOWN, id=0, result={"protocolVersion": "2025-11-25"}),
+    _rpc(_UP, method="notifications/initialized"),
+    _rpc(_UP, id=1, method="tools/list"),
+    _rpc(_DOWN, id=1, result={"tools": [{"name": "trains", "inputSchema": {}}]}),
+    _rpc(_UP, id=2, method="tools/call", params={"name": "trains", "arguments": ARGS}),
+    _rpc(_DOWN, method="notifications/message", params={"level": "info"}),
+    _rpc(_DOWN, id=2, result={"content": _block("09:14"), "isError": False}),
+]
+_RESPONSE = {
+    "id": "r1",
+    "choices": [
+        {
+            "message": {
+                "role": "assistant",
+                "content": "Let me look.",
+                "tool_calls": [
+                    {
+                        "id": "call_1",
+                        "type": "function",
+                        "function": {"name": "trains", "arguments": TEXT},
+                    }
+                ],
+            }
+        }
+    ],
+}
+_METADATA = {
+    "function_name": "trains",
+    "tool_call_id": "call_1",
+    "model_response": _RESPONSE,
+    "total_calls_in_response": 1,
+}
+OPENHANDS: list[Any] = [
+    {
+        "id": 0,
+        "source": "environment",
+        "observation": "agent_state_changed",
+        "content": "",
+        "extras": {"agent_state": "running"},
+    },
+    {"id": 1, "source": "user", "action": "message", "args": {"content": QUESTION}},
+    {
+        "id": 2,
+        "source": "agent",
+        "timestamp": "2025-01-27T23:16:54.105108",
+        "action": "run",
+        "args": {"command": "trains Oslo", "thought": ""},
+        "tool_call_metadata": _METADATA,
+    },
+    {
+        "id": 3,
+        "source": "agent",
+        "cause": 2,
+        "observation": "run",
+        "content": "09:14",
+        "extras": {"metadata": {"exit_code": 0}},
+        "tool_call_metadata": _METADATA,
+    },
+    {"id": 4, "source": "agent", "action": "message", "args": {"content": ANSWER}},
+]
+
 ONE = [CALL]
 ROWS: list[Row] = [
     ("claude_code", "lines", CLAUDE_CODE, ONE, ANSWER),
@@ -109,4 +222,17 @@ ROWS: list[Row] = [
         ONE,
         ANSWER,
     ),
+    ("anthropic_managed_events", "pairs", MANAGED, ONE, ANSWER),
+    (
+        "anthropic_managed_events",
+        "events",
+        {"data": [event for method, event in MANAGED if method == _STREAM]},
+        ONE,
+        ANSWER,
+    ),
+    ("mcp_jsonrpc", "directed", MCP, ONE, None),
+    ("mcp_jsonrpc", "bare", [line["message"] for line in MCP], ONE, None),
+    ("mcp_jsonrpc", "one", MCP[5], ONE, None),
+    ("openhands_events", "events", OPENHANDS, ONE, ANSWER),
+    ("openhands_events", "history", {"instance_id": "i", "history": OPENHANDS}, ONE, ANSWER),
 ]

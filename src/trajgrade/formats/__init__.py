@@ -11,6 +11,10 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.adk_session:FORMAT",
         "ADK sessions: events with author and invocation_id",
     ),
+    "anthropic_managed_events": Entry(
+        "trajgrade.formats.anthropic_managed_events:FORMAT",
+        "Anthropic Managed Agents: events like agent.tool_use, agent.message",
+    ),
     "anthropic_messages": Entry(
         "trajgrade.formats.anthropic_messages:FORMAT",
         "Anthropic messages: content blocks tool_use, tool_result, thinking",
@@ -71,6 +75,10 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.langgraph_state:FORMAT",
         "LangGraph states: an object with LangChain messages under messages",
     ),
+    "mcp_jsonrpc": Entry(
+        "trajgrade.formats.mcp_jsonrpc:FORMAT",
+        "MCP messages: jsonrpc with methods like tools/call",
+    ),
     "openai_agents_run_state": Entry(
         "trajgrade.formats.openai_agents_run_state:FORMAT",
         "saved runs of OpenAI's Agents SDK: $schemaVersion",
@@ -86,6 +94,10 @@ BUILTINS: dict[str, Entry] = {
     "openai_responses": Entry(
         "trajgrade.formats.openai_responses:FORMAT",
         "OpenAI Responses items: type function_call, reasoning, web_search_call, …",
+    ),
+    "openhands_events": Entry(
+        "trajgrade.formats.openhands_events:FORMAT",
+        "OpenHands events: source with action or observation",
     ),
     "potato_conversation": Entry(
         "trajgrade.formats.potato_conversation:FORMAT",
