@@ -90,12 +90,18 @@ class TooLargeError(TrajgradeError, ValueError):
     """The input is beyond a limit that keeps time or memory bounded."""
 
 
-def near(name: object, known: Iterable[str]) -> str | None:
-    """Return the member of `known` that `name` is most likely meant to be, if any is near."""
+def near(name: object, known: Iterable[str], least: float = 60) -> str | None:
+    """Return the member of `known` that `name` is most likely meant to be, if any is near.
+
+    Args:
+        name: What was written.
+        known: What there is.
+        least: How alike they must be, from 0 to 100.
+    """
     from rapidfuzz import fuzz, process
 
     best = process.extractOne(
-        str(name), list(known), scorer=fuzz.ratio, processor=str.casefold, score_cutoff=60
+        str(name), list(known), scorer=fuzz.ratio, processor=str.casefold, score_cutoff=least
     )
     return best[0] if best else None
 

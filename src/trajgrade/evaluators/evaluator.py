@@ -7,9 +7,7 @@ their equality and their YAML form.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
@@ -58,6 +56,8 @@ class Evaluator:
         """
         if type(self).aevaluate is Evaluator.aevaluate:
             raise TypeError(f"{type(self).__name__} must define evaluate() or aevaluate()")
+        import asyncio
+
         waiting = self.aevaluate(
             outputs=outputs, reference_outputs=reference_outputs, inputs=inputs, **extra
         )
@@ -65,6 +65,8 @@ class Evaluator:
             asyncio.get_running_loop()
         except RuntimeError:
             return asyncio.run(waiting)
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(asyncio.run, waiting).result()
 

@@ -16,6 +16,9 @@ from trajgrade.trajectory import ToolCall
 LONGEST = 400
 """No comment is longer, whatever stands in a trace."""
 
+_SAME_NAME = 85
+"""How alike two tools' names are, of 100, when one is likely meant for the other."""
+
 
 def clip(text: str, limit: int = LONGEST) -> str:
     """Cut a text that is too long."""
@@ -56,7 +59,7 @@ def contrast(rule: CompiledRule, expected: ToolCall, got: ToolCall) -> str:
     """Say how two calls differ under a rule: by name, or where in the arguments."""
     tool = rule.name(expected.name)
     if tool != rule.name(got.name):
-        hint = " (a near name)" if near(got.name, [expected.name]) else ""
+        hint = " (a near name)" if near(got.name, [expected.name], _SAME_NAME) else ""
         return f"expected {show(expected)}, got {show(got)}{hint}"
     place = None
     if "unknown" not in (expected.args_state, got.args_state):
@@ -153,7 +156,7 @@ def _missing(pairing: Pairing, missing: Sequence[int], extra: Sequence[int]) -> 
     for i in extra:
         if name(pairing.ours[i].name) == name(wanted.name):
             return f"{text}: {contrast(pairing.rule, wanted, pairing.ours[i])} in call {i}"
-    guess = near(wanted.name, {pairing.ours[i].name for i in extra})
+    guess = near(wanted.name, {pairing.ours[i].name for i in extra}, _SAME_NAME)
     return f"{text}: {show(wanted)}" + (f" (called instead: {shown(guess)}?)" if guess else "")
 
 
