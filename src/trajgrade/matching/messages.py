@@ -5,7 +5,7 @@ A call without a known message stands alone, as a message of one call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from trajgrade.matching.bipartite import FREE, maximum_matching
 
@@ -48,29 +48,54 @@ def embedded_in_order(ours: Messages, theirs: Messages, agree: Agree) -> bool:
 
     Calls of a later reference message may not lie in an earlier message of P than those of the one
     before it. Letting each reference message end as early as it can leaves the most for the rest.
+    It begins in the message of P in which the one before it ends, and takes in further ones until
+    all its calls have a place; the calls before it may move within their own messages.
     """
-    bounds: list[tuple[int, int]] = []
-    end = 0
-    for count in range(1, len(theirs) + 1):
-        start = end
-        while not _fits(ours, theirs[:count], [*bounds, (start, end)], agree):
-            end += 1
-            if end >= len(ours):
+    options: dict[int, list[int]] = {}
+    place_of: dict[int, int] = {}
+    held_by: dict[int, int] = {}
+    at = 0
+    for message in theirs:
+        options |= {reference: [] for reference in message}
+        waiting = list(message)
+        start = at
+        while waiting:
+            if at == len(ours):
                 return False
-        bounds.append((start, end))
+            for reference in message:
+                options[reference] += [call for call in ours[at] if agree(call, reference)]
+            waiting = [one for one in waiting if not _placed(one, options, place_of, held_by)]
+            at += 1
+        at = max(start, at - 1)
     return True
 
 
-def _fits(ours: Messages, theirs: Messages, bounds: list[tuple[int, int]], agree: Agree) -> bool:
-    """Whether every reference message fits into its own range of messages of P, all at once."""
-    index = {call: n for n, call in enumerate(call for message in ours for call in message)}
-    options = [
-        [index[call] for message in ours[start : end + 1] for call in message
-         if agree(call, reference)]
-        for group, (start, end) in zip(theirs, bounds, strict=True)
-        for reference in group
-    ]  # fmt: skip
-    return FREE not in maximum_matching(options, len(index))
+def _placed(
+    reference: int,
+    options: Mapping[int, Sequence[int]],
+    place_of: dict[int, int],
+    held_by: dict[int, int],
+) -> bool:
+    """Give a reference call a place among its options, others moving if need be."""
+    reached_from: dict[int, int] = {}
+    queue = [reference]
+    for seeker in queue:
+        for call in options[seeker]:
+            if call in reached_from:
+                continue
+            reached_from[call] = seeker
+            if call in held_by:
+                queue.append(held_by[call])
+                continue
+            free = call
+            while True:
+                mover = reached_from[free]
+                left = place_of.get(mover)
+                held_by[free], place_of[mover] = mover, free
+                if left is None:
+                    return True
+                free = left
+    return False
 
 
 def messages_agree(
