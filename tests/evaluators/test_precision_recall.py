@@ -205,6 +205,7 @@ def test_the_comment_of_membership_names_a_call_that_has_no_partner_at_all():
         (TrajectoryPrecision, {"duplicates": "set"}, "membership"),
         (TrajectoryF1, {"tool_args_match_mode": "exat"}, "exact"),
         (ToolCallAccuracyEvaluator, {"args_match_mode": "exat"}, "exact"),
+        (ToolCallAccuracyEvaluator, {"penalize_extra": "no"}, "penalize_extra"),
     ],
 )
 def test_a_choice_that_does_not_exist_is_refused(kind, params, said):

@@ -202,6 +202,10 @@ def test_tool_use_needs_outputs_and_no_reference():
         ({"expected_tool": "f", "min_calls": 2, "max_calls": 1}, "max_calls"),
         ({"expected_tool": "f", "max_calls": 0}, "max_calls"),
         ({"expected_tool": "f", "failed": "no"}, "failed"),
+        ({"expected_tool": "f", "min_calls": "2"}, "min_calls"),
+        ({"expected_tool": "f", "max_calls": 1.5}, "max_calls"),
+        ({"expected_tool": "f", "expected_args": "q=x"}, "expected_args"),
+        ({"expected_tool": "f", "expected_args": ["q"]}, "expected_args"),
     ],
 )
 def test_what_nothing_could_meet_is_refused_at_construction(params, said):

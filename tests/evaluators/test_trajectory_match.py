@@ -486,3 +486,23 @@ def test_a_choice_that_does_not_exist_is_refused_with_the_nearest(params, said):
         TrajectoryMatchEvaluator(**params)
     assert said in str(caught.value)
     assert "Did you mean" in str(caught.value) or "no path" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("params", "said"),
+    [
+        ({"deep": "no"}, "deep"),
+        ({"turns": 1}, "turns"),
+        ({"ignore_keys": "ts"}, "ignore_keys"),
+        ({"ignore_keys": [3]}, "ignore_keys"),
+        ({"tool_args_match_overrides": ["f"]}, "tool_args_match_overrides"),
+        ({"tool_args_match_overrides": {3: "exact"}}, "tool_args_match_overrides"),
+        ({"tool_args_match_overrides": {"f": None}}, "tool_args_match_overrides"),
+        ({"name_aliases": ["x"]}, "name_aliases"),
+        ({"name_aliases": {"x": 3}}, "name_aliases"),
+    ],
+)
+def test_a_value_of_another_type_is_refused_and_not_misread(params, said):
+    for kind in (TrajectoryMatchEvaluator, TrajectoryRecall):
+        with pytest.raises(ConfigError, match=said):
+            kind(**params)

@@ -7,15 +7,16 @@ one for each turn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeGuard
 
 import msgspec
 
 from trajgrade.contracts import Reads
-from trajgrade.errors import TraceError
+from trajgrade.errors import ConfigError, TraceError, shorten
+from trajgrade.evaluators.answering import check_flags
 from trajgrade.evaluators.evaluator import Evaluator, check_choice
 from trajgrade.evaluators.paired import Paired
 from trajgrade.evaluators.references import alternatives, cut_at_users, messages_of, turns_of
@@ -109,13 +110,30 @@ class CallComparison(ArgsCompared):
         """Check every choice.
 
         Raises:
-            ConfigError: A mode, a path, a comparator or another choice that does not exist.
+            ConfigError: A mode, a path, a comparator or another choice that does not exist, or a
+                value of another type than it needs.
         """
         check_choice("failed", self.failed, Failed)
         check_choice("hosted", self.hosted, Hosted)
         check_choice("depth", self.depth, Depth)
         check_choice("empty", self.empty, Empty)
+        check_flags(deep=self.deep, turns=self.turns)
+        faults = list(self._faults())
+        if faults:
+            raise ConfigError(*faults)
         _ = self._compiled
+
+    def _faults(self) -> Iterator[str]:
+        """Say of what type a parameter should be, for each that would be misread as another."""
+        globs = self.ignore_keys
+        if isinstance(globs, str) or not all(isinstance(glob, str) for glob in globs):
+            yield f"ignore_keys: a list of globs is needed, got {shorten(globs)}"
+        for name in ("tool_args_match_overrides", "name_aliases"):
+            given = getattr(self, name)
+            if given is not None and not _by_name(given):
+                yield f"{name}: a mapping by tool is needed, got {shorten(given)}"
+        if _by_name(self.name_aliases) and not _by_name(dict.fromkeys(self.name_aliases.values())):
+            yield f"name_aliases: names of tools are needed, got {shorten(self.name_aliases)}"
 
     @cached_property
     def _spec(self) -> Spec:
@@ -327,6 +345,10 @@ class CallComparison(ArgsCompared):
             best = self._best(ours, options).metadata["reference_index"]
             reference_outputs = options[best]
         return [align(pairing, order) for pairing in self.paired(ours, reference_outputs).pairings]
+
+
+def _by_name(given: Any) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(given, Mapping) and all(isinstance(name, str) for name in given)
 
 
 def _nested(call: ToolCall, depth: Depth) -> list[ToolCall]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from trajgrade.evaluators.answering import check_flags
 from trajgrade.evaluators.comparison import CallComparison
 from trajgrade.evaluators.evaluator import check_choice
 from trajgrade.evaluators.paired import Paired
@@ -185,6 +186,15 @@ class ToolCallAccuracyEvaluator(CallComparison):
     key: str = "tool_call_accuracy"
     tool_args_match_overrides: Mapping[str, Override] | None = field(default=None, kw_only=True)
     penalize_extra: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check every choice.
+
+        Raises:
+            ConfigError: A choice that does not exist.
+        """
+        check_flags(penalize_extra=self.penalize_extra)
+        super().__post_init__()
 
     @property
     def args_mode(self) -> ArgsMode:

@@ -61,8 +61,10 @@ class ToolUseEvaluator(Evaluator):
             raise ConfigError(f"expected_tool: a tool's name is needed, got {self.expected_tool!r}")
         check_choice("args_match_mode", self.args_match_mode, ArgsMode)
         check_choice("failed", self.failed, Failed)
+        if self.expected_args is not None and not isinstance(self.expected_args, Mapping):
+            raise ConfigError(f"expected_args: an object is needed, got {self.expected_args!r}")
         most = self.min_calls if self.max_calls is None else self.max_calls
-        if not 0 <= self.min_calls <= most:
+        if not (type(self.min_calls) is type(most) is int and 0 <= self.min_calls <= most):
             raise ConfigError(
                 f"min_calls={self.min_calls}, max_calls={self.max_calls}: needed are "
                 "0 <= min_calls <= max_calls"

@@ -76,7 +76,7 @@ class Comparer:
         self._function: Callable[[Any, Any], bool] | None = None
         self._by_identity = False
         self.only_listed = False
-        if override is None:
+        if tool is None:
             pass
         elif isinstance(override, str):
             self.mode = check_mode(override, where)
