@@ -180,6 +180,31 @@ def test_an_alignment_is_consistent_with_itself(order, case, mode):
     assert images == sorted(images)
 
 
+@pytest.mark.parametrize(
+    ("case", "order", "said"),
+    [
+        ("kqmk/klmk", "in_order", "call 1: expected l(), got q()"),
+        ("oor/oro", "in_order", "call 1: expected r(), got o()"),
+        ("kqmk/klmk", "any", "reference call 1 not made: l()"),
+        ("aa/a", "any", "call 1 is extra: a()"),
+        ("ab/abc", "in_order", "call 2: expected c(), got no call"),
+    ],
+)
+def test_the_comment_names_the_first_difference(case, order, said):
+    agent, _, reference = case.partition("/")
+    result = TrajectoryAlignment(order=order).evaluate(
+        outputs=letters(agent), reference_outputs=letters(reference)
+    )
+    assert said in result.comment
+
+
+def test_of_calls_that_partly_agree_the_argument_is_named():
+    agent = run([ToolCall("g"), *calls_of({"a": 1, "b": {"c": 2}})])
+    reference = run([*calls_of({"a": 1, "b": {"c": 3}}), ToolCall("g")])
+    result = TrajectoryAlignment().evaluate(outputs=agent, reference_outputs=reference)
+    assert "call 1: f.b.c: expected 3, got 2" in result.comment
+
+
 def test_ties_go_to_the_earliest_positions():
     agent, reference = run(calls_of({"a": 1}, {"a": 1})), run(calls_of({"a": 1}))
     for order in ("any", "in_order"):

@@ -243,6 +243,28 @@ def test_arguments_cut_off_by_a_token_limit_differ_and_are_noted():
     assert match("strict", broken, [one("f", {"a": 1})], "ignore").value is True
 
 
+@pytest.mark.parametrize("written", ["", "{}", "null", None, {}])
+def test_a_call_without_arguments_may_be_written_in_any_way(written):
+    def now(arguments: Any) -> list[dict[str, Any]]:
+        function = {"name": "now", "arguments": arguments}
+        return [{"role": "assistant", "content": None, "tool_calls": [
+            {"id": "1", "type": "function", "function": function}]}]  # fmt: skip
+
+    assert match("strict", now(written), now("{}")).value is True
+    assert match("strict", now(written), [{"name": "now"}]).value is True
+
+
+def test_arguments_that_are_json_but_no_object_are_a_value():
+    def listed(arguments: str) -> list[dict[str, Any]]:
+        return [{"role": "assistant", "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}]}]  # fmt: skip
+
+    for args in ("exact", "subset", "superset"):
+        assert match("strict", listed("[1, 2]"), listed("[1.0,2]"), args).value is True
+        assert match("strict", listed("[1]"), listed("[1, 2]"), args).value is False
+        assert match("strict", listed("5"), listed("5.0"), args).value is True
+
+
 def test_only_some_arguments_are_compared_when_asked():
     agent = [one("search", {"q": "x", "ts": 2})]
     reference = [one("search", {"q": "x", "ts": 1})]
