@@ -194,7 +194,157 @@ BEDROCK: list[Any] = [
     _orchestration(observation={"traceId": "t-1", "finalResponse": {"text": ANSWER}}),
 ]
 
+
+def _typed(value: Any) -> dict[str, Any]:
+    return {"intValue": str(value)} if isinstance(value, int) else {"stringValue": value}
+
+
+def otlp(*spans: tuple[str, int, dict[str, Any]]) -> dict[str, Any]:
+    """An OTLP document of spans: each an id, when it began in seconds, and its attributes."""
+    made = [
+        {
+            "traceId": "t1",
+            "spanId": key,
+            "name": "span",
+            "startTimeUnixNano": str(began * 10**9),
+            "endTimeUnixNano": str(began * 10**9 + 1000),
+            "attributes": [
+                {"key": name, "value": _typed(value)} for name, value in attributes.items()
+            ],
+        }
+        for key, began, attributes in spans
+    ]
+    return {"resourceSpans": [{"resource": {}, "scopeSpans": [{"scope": {}, "spans": made}]}]}
+
+
+ASKS = {
+    "gen_ai.completion.0.role": "assistant",
+    "gen_ai.completion.0.tool_calls.0.id": "call_1",
+    "gen_ai.completion.0.tool_calls.0.name": "trains",
+    "gen_ai.completion.0.tool_calls.0.arguments": TEXT,
+    "gen_ai.prompt.0.role": "user",
+    "gen_ai.prompt.0.content": QUESTION,
+}
+RUNS = {
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": "trains",
+    "gen_ai.tool.call.id": "call_1",
+    "gen_ai.tool.call.arguments": TEXT,
+    "gen_ai.tool.call.result": "09:14",
+}
+SAYS = {"gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.content": ANSWER}
+OTLP = otlp(("c", 3, SAYS), ("a", 1, ASKS), ("b", 2, RUNS))
+JAEGER: dict[str, Any] = {
+    "data": [
+        {
+            "traceID": "t1",
+            "processes": {},
+            "spans": [
+                {
+                    "traceID": "t1",
+                    "spanID": key,
+                    "operationName": "span",
+                    "references": [],
+                    "startTime": began * 10**6,
+                    "duration": 5,
+                    "tags": [{"key": k, "type": "string", "value": v} for k, v in tags.items()],
+                }
+                for key, began, tags in (("c", 3, SAYS), ("a", 1, ASKS), ("b", 2, RUNS))
+            ],
+        }
+    ]
+}
+
+
+def _observed(key: str, kind: str, second: int, given: Any, output: Any) -> dict[str, Any]:
+    return {
+        "id": key,
+        "traceId": "t1",
+        "parentObservationId": None,
+        "type": kind,
+        "name": "trains",
+        "startTime": f"2026-01-02T03:04:0{second}Z",
+        "input": given,
+        "output": output,
+    }
+
+
+LANGFUSE: dict[str, Any] = {
+    "trace": {"id": "t1", "name": "guide"},
+    "observations": [
+        _observed("c", "GENERATION", 3, MESSAGES[:3], MESSAGES[3]),
+        _observed("b", "TOOL", 2, TEXT, "09:14"),
+        _observed("a", "GENERATION", 1, MESSAGES[:1], MESSAGES[1]),
+    ],
+}
+DEEPEVAL: dict[str, Any] = {
+    "uuid": "t1",
+    "baseSpans": [],
+    "llmSpans": [
+        {"uuid": "c", "type": "llm", "startTime": "2026-01-02T03:04:03Z", "output": ANSWER},
+        {
+            "uuid": "a",
+            "type": "llm",
+            "startTime": "2026-01-02T03:04:01Z",
+            "input": QUESTION,
+            "output": {
+                "role": "AI",
+                "content": "",
+                "tool_calls": [{"name": "trains", "args": ARGS}],
+            },
+        },
+    ],
+    "toolSpans": [
+        {
+            "uuid": "b",
+            "type": "tool",
+            "name": "Function tool: trains",
+            "startTime": "2026-01-02T03:04:02Z",
+            "input": ARGS,
+            "output": "09:14",
+        }
+    ],
+}
+
+
+def _run(key: str, kind: str, second: int, given: Any, outputs: Any) -> dict[str, Any]:
+    return {
+        "id": key,
+        "trace_id": "r",
+        "parent_run_id": "r",
+        "run_type": kind,
+        "name": "trains",
+        "start_time": f"2026-01-02T03:04:0{second}Z",
+        "inputs": given,
+        "outputs": outputs,
+    }
+
+
+LANGSMITH: list[Any] = [
+    {**_run("r", "chain", 0, {"input": QUESTION}, {"output": ANSWER}), "parent_run_id": None},
+    _run("c", "llm", 3, {"messages": MESSAGES[:3]}, {"choices": [{"message": MESSAGES[3]}]}),
+    _run("b", "tool", 2, {"input": "{'to': 'Oslo'}"}, {"output": "09:14"}),
+    _run("a", "llm", 1, {"messages": MESSAGES[:1]}, {"choices": [{"message": MESSAGES[1]}]}),
+]
+
 ROWS: list[Row] = [
+    ("otlp_tempo", "resource_spans", OTLP, ONE, ANSWER),
+    ("otlp_tempo", "trace", {"trace": OTLP}, ONE, ANSWER),
+    ("otlp_tempo", "documents", [otlp(("a", 1, ASKS)), otlp(("c", 3, SAYS))], ONE, ANSWER),
+    ("otel_jaeger", "traces", JAEGER, ONE, ANSWER),
+    ("otel_jaeger", "trace", JAEGER["data"][0], ONE, ANSWER),
+    ("langfuse_trace", "exported", LANGFUSE, ONE, ANSWER),
+    (
+        "langfuse_trace",
+        "api",
+        {"id": "t1", "observations": LANGFUSE["observations"]},
+        ONE,
+        ANSWER,
+    ),
+    ("deepeval_trace", "trace", DEEPEVAL, ONE, ANSWER),
+    ("langsmith_run", "runs", LANGSMITH, ONE, ANSWER),
+    ("langsmith_run", "tree", {**LANGSMITH[0], "child_runs": LANGSMITH[1:]}, ONE, ANSWER),
+    ("langsmith_run", "batch", {"post": LANGSMITH, "patch": []}, ONE, ANSWER),
     ("bedrock_agent_trace", "events", BEDROCK, ONE, ANSWER),
     (
         "bedrock_agent_trace",

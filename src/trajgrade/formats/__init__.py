@@ -55,6 +55,10 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.codex_rollout:FORMAT",
         "Codex sessions: lines with a payload and a type like response_item",
     ),
+    "deepeval_trace": Entry(
+        "trajgrade.formats.deepeval_trace:FORMAT",
+        "DeepEval traces: llmSpans, toolSpans, agentSpans, baseSpans",
+    ),
     "gemini_cli": Entry(
         "trajgrade.formats.gemini_cli:FORMAT",
         "Gemini CLI sessions: sessionId with projectHash, messages of type gemini",
@@ -71,9 +75,17 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.langchain_messages:FORMAT",
         "LangChain messages: type human, ai, system or tool",
     ),
+    "langfuse_trace": Entry(
+        "trajgrade.formats.langfuse_trace:FORMAT",
+        "Langfuse traces: observations",
+    ),
     "langgraph_state": Entry(
         "trajgrade.formats.langgraph_state:FORMAT",
         "LangGraph states: an object with LangChain messages under messages",
+    ),
+    "langsmith_run": Entry(
+        "trajgrade.formats.langsmith_run:FORMAT",
+        "LangSmith runs: run_type with inputs, outputs, child_runs; post and patch",
     ),
     "mcp_jsonrpc": Entry(
         "trajgrade.formats.mcp_jsonrpc:FORMAT",
@@ -98,6 +110,14 @@ BUILTINS: dict[str, Entry] = {
     "openhands_events": Entry(
         "trajgrade.formats.openhands_events:FORMAT",
         "OpenHands events: source with action or observation",
+    ),
+    "otel_jaeger": Entry(
+        "trajgrade.formats.otel_jaeger:FORMAT",
+        "Jaeger's JSON of OpenTelemetry spans: spans with operationName and tags",
+    ),
+    "otlp_tempo": Entry(
+        "trajgrade.formats.otlp_tempo:FORMAT",
+        "OTLP JSON of OpenTelemetry spans, Grafana Tempo's too: resourceSpans or batches",
     ),
     "potato_conversation": Entry(
         "trajgrade.formats.potato_conversation:FORMAT",

@@ -84,8 +84,11 @@ def _input(assembly: Assembly, given: Any) -> None:
 
 
 def _items(state: dict[str, Any]) -> list[dict[str, Any]]:
-    lists = [expect.array(state.get(key), key) for key in _ITEMS]
-    return [_flat(item, f"item {at}") for at, item in enumerate(max(lists, key=lambda items: len(items)))]
+    most: list[Any] = []
+    for key in _ITEMS:
+        held = expect.array(state.get(key), key)
+        most = held if len(held) > len(most) else most
+    return [_flat(item, f"item {at}") for at, item in enumerate(most)]
 
 
 def _flat(item: Any, place: str) -> dict[str, Any]:

@@ -1,0 +1,153 @@
+r"""OpenTelemetry spans as OTLP JSON. The marks: `resourceSpans`, or `batches` (Grafana Tempo).
+
+    {"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [{"spans": [
+      {"traceId": "t1", "spanId": "a", "name": "execute_tool trains",
+       "startTimeUnixNano": "1000000000",
+       "attributes": [
+         {"key": "gen_ai.operation.name", "value": {"stringValue": "execute_tool"}},
+         {"key": "gen_ai.tool.name", "value": {"stringValue": "trains"}},
+         {"key": "gen_ai.tool.call.arguments", "value": {"stringValue": "{\"to\": \"Oslo\"}"}}]},
+      {"traceId": "t1", "spanId": "b", "name": "chat", "startTimeUnixNano": "2000000000",
+       "attributes": [
+         {"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
+         {"key": "gen_ai.output.messages", "value": {"stringValue":
+           "[{\"role\": \"assistant\", \"parts\": [{\"type\": \"text\", \"content\": \"09:14\"}]}]"
+         }}]}]}]}]}
+
+Names of all versions: `scopeSpans`, `instrumentationLibrarySpans`; in camel or snake case; ids as
+hex or base64. Also under `trace`, and a list or lines of such, whose spans are taken together. Each
+trace is a trajectory; traces that tell of no agent are left out where others do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trajgrade.formats import expect
+from trajgrade.formats.instant import instant
+from trajgrade.formats.span_attributes import Event, describe
+from trajgrade.formats.span_runs import trajectories_of
+from trajgrade.formats.spans import Span
+from trajgrade.glimpse import Glimpse
+from trajgrade.glimpse import members as members_of
+from trajgrade.trajectory import CallStatus, Trajectory
+
+_RESOURCES = ("resourceSpans", "resource_spans", "batches")
+_SCOPES = (
+    "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans",
+)  # fmt: skip
+_TRACE, _SPAN = ("traceId", "trace_id"), ("spanId", "span_id")
+_PARENT = ("parentSpanId", "parent_span_id")
+_BEGAN = ("startTimeUnixNano", "start_time_unix_nano")
+_ENDED = ("endTimeUnixNano", "end_time_unix_nano")
+_TIME = ("timeUnixNano", "time_unix_nano")
+_VALUES = (
+    "stringValue", "boolValue", "intValue", "doubleValue", "bytesValue",
+    "string_value", "bool_value", "int_value", "double_value", "bytes_value",
+)  # fmt: skip
+_STATUSES: dict[Any, CallStatus] = {
+    1: "ok", 2: "error", "STATUS_CODE_OK": "ok", "STATUS_CODE_ERROR": "error",
+}  # fmt: skip
+_LEVELS = 50
+
+
+class OTLPTempo:
+    """OTLP JSON; the module shows it."""
+
+    def recognises(self, seen: Glimpse) -> bool:
+        """Whether each document has resources with spans in scopes."""
+        documents = seen.data if isinstance(seen.data, list) else [seen.data]
+        return bool(documents) and all(map(_is_document, documents))
+
+    def read(self, data: Any) -> list[Trajectory]:
+        """Read each trace."""
+        traces: dict[str, list[Span]] = {}
+        documents = data if isinstance(data, list) else [data]
+        for at, document in enumerate(documents):
+            place = f"document {at}, " if len(documents) > 1 else ""
+            for raw, where in _spans(expect.record(document, f"{place}the export"), place):
+                key = expect.text(_first(raw, _TRACE), f"{where}, traceId") or ""
+                traces.setdefault(key, []).append(_span(raw, where))
+        return trajectories_of(traces, "otlp_tempo")
+
+
+def _first(record: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((record[key] for key in keys if record.get(key) is not None), None)
+
+
+def _inner(document: dict[str, Any]) -> dict[str, Any]:
+    trace = document.get("trace")
+    return trace if isinstance(trace, dict) and _first(trace, _RESOURCES) is not None else document
+
+
+def _is_document(document: Any) -> bool:
+    resources = _first(_inner(document), _RESOURCES) if isinstance(document, dict) else None
+    return (
+        isinstance(resources, list)
+        and bool(resources)
+        and all(isinstance(one, dict) and any(key in one for key in _SCOPES) for one in resources)
+    )
+
+
+def _spans(document: dict[str, Any], place: str) -> Iterator[tuple[dict[str, Any], str]]:
+    resources = expect.array(_first(_inner(document), _RESOURCES), f"{place}resourceSpans")
+    for at, resource in enumerate(resources):
+        where = f"{place}resource {at}"
+        scopes = _first(expect.record(resource, where), _SCOPES)
+        for number, scope in enumerate(expect.array(scopes, f"{where}, scopeSpans")):
+            inner = f"{where}, scope {number}"
+            spans = expect.record(scope, inner).get("spans")
+            for index, span in enumerate(expect.array(spans, f"{inner}, spans")):
+                yield expect.record(span, f"{inner}, span {index}"), f"{inner}, span {index}"
+
+
+def _span(raw: dict[str, Any], place: str) -> Span:
+    span = Span(
+        id=expect.text(_first(raw, _SPAN), f"{place}, spanId") or place,
+        parent=expect.text(_first(raw, _PARENT), f"{place}, parentSpanId"),
+        name=expect.text(raw.get("name"), f"{place}, name") or "",
+        began=instant(_first(raw, _BEGAN)),
+        ended=instant(_first(raw, _ENDED)),
+    )
+    events: list[Event] = []
+    for at, item in enumerate(expect.array(raw.get("events"), f"{place}, events")):
+        event = expect.record(item, f"{place}, event {at}")
+        name = expect.text(event.get("name"), f"{place}, event {at}, name") or ""
+        events.append((name, _attributes(event.get("attributes"), f"{place}, event {at}")))
+    describe(span, _attributes(raw.get("attributes"), place), events)
+    status = raw.get("status")
+    code = status.get("code") if isinstance(status, dict) else None
+    span.status = _STATUSES.get(code, "unknown") if isinstance(code, (str, int)) else "unknown"
+    return span
+
+
+def _attributes(held: Any, place: str) -> dict[str, Any]:
+    if isinstance(held, dict):
+        return held
+    found: dict[str, Any] = {}
+    for at, item in enumerate(expect.array(held, f"{place}, attributes")):
+        raw = expect.record(item, f"{place}, attribute {at}")
+        key = expect.text(raw.get("key"), f"{place}, attribute {at}, key")
+        found[key or ""] = _value(raw.get("value"))
+    return found
+
+
+def _value(held: Any, levels: int = _LEVELS) -> Any:
+    if not isinstance(held, dict) or not levels:
+        return held
+    for key in _VALUES:
+        if key in held:
+            return held[key]
+    listed = _first(held, ("arrayValue", "array_value"))
+    if isinstance(listed, dict):
+        values = listed.get("values")
+        return [_value(item, levels - 1) for item in values] if isinstance(values, list) else []
+    pairs = _first(held, ("kvlistValue", "kvlist_value"))
+    if isinstance(pairs, dict):
+        members = members_of([pairs.get("values")])
+        return {str(item.get("key")): _value(item.get("value"), levels - 1) for item in members}
+    return None
+
+
+FORMAT = OTLPTempo()

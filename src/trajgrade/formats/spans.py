@@ -1,0 +1,148 @@
+"""A span as far as it tells of an agent, and which spans are parts, copies and runs of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+
+from trajgrade.formats.arguments import parsed
+from trajgrade.formats.message_pieces import Asked
+from trajgrade.formats.utterances import Said
+from trajgrade.trajectory import CallStatus
+
+Kind = Literal["model", "tool", "agent", "other"]
+
+
+class Span(msgspec.Struct, gc=False):
+    """One span, as far as it tells of an agent.
+
+    Attributes:
+        id: Its id.
+        parent: The id of the span that it is part of.
+        name: Its name, for messages only.
+        kind: What it is.
+        began: When it began.
+        ended: When it ended.
+        told: What the model was told.
+        said: What the model, or the agent, said.
+        tool: The tool's name.
+        raw: The arguments that the tool got; UNSET where they are not recorded.
+        key: The id of the call.
+        result: What the tool gave back.
+        status: Whether the tool succeeded.
+        agent: The agent, where the span names one.
+        outputs: Names of tools by which the model gives its output.
+    """
+
+    id: str
+    parent: str | None = None
+    name: str = ""
+    kind: Kind = "other"
+    began: datetime | None = None
+    ended: datetime | None = None
+    told: list[Said] = []
+    said: list[Said] = []
+    tool: str = ""
+    raw: Any = msgspec.UNSET
+    key: str | None = None
+    result: Any = None
+    status: CallStatus = "unknown"
+    agent: str | None = None
+    outputs: frozenset[str] = frozenset()
+
+
+class Tree:
+    """The spans by their parents, in the order of time."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        # `sorted` is stable: spans that began together stay as they were.
+        ordered = sorted(spans, key=time_of)
+        known = {span.id: span for span in ordered}
+        self._inner: dict[str, list[Span]] = {}
+        self.roots: list[Span] = []
+        for span in ordered:
+            if span.parent in known and not _circular(span, known):
+                self._inner.setdefault(str(span.parent), []).append(span)
+            else:
+                self.roots.append(span)
+
+    def inner(self, span: Span) -> list[Span]:
+        """Return the spans directly inside one."""
+        return self._inner.get(span.id, [])
+
+
+def _circular(span: Span, known: dict[str, Span]) -> bool:
+    met = {span.id}
+    above = span.parent
+    while above in known:
+        if above in met:
+            return True
+        met.add(str(above))
+        above = known[str(above)].parent
+    return False
+
+
+def time_of(span: Span) -> float:
+    """Return when it began, to be sorted by."""
+    return span.began.timestamp() if span.began else 0.0
+
+
+def before(span: Span, other: Span) -> bool:
+    """Whether it is known to have begun before the other."""
+    return span.began is not None and other.began is not None and span.began < other.began
+
+
+def is_wrapped(part: Span, span: Span) -> bool:
+    """Whether the tool span inside another is the same call."""
+    unknown = part.raw is msgspec.UNSET or span.raw is msgspec.UNSET
+    return part.tool == span.tool and (unknown or _value(span.raw) == _value(part.raw))
+
+
+def fill(inner: list[Span], outer: Span) -> None:
+    """Give the inner model calls what only the outer one recorded."""
+    inner[0].told = inner[0].told or outer.told
+    known = [call for said in outer.said for call in said.calls]
+    found = [call for span in inner for said in span.said for call in said.calls]
+    if [call.name for call in known] != [call.name for call in found]:
+        return
+    better = iter(known)
+    for span in inner:
+        span.said = [
+            said._replace(calls=tuple(_richer(call, next(better)) for call in said.calls))
+            for said in span.said
+        ]
+
+
+def _richer(call: Asked, other: Asked) -> Asked:
+    raw = other.raw if call.raw is msgspec.UNSET else call.raw
+    return call._replace(raw=raw, key=call.key or other.key)
+
+
+def _value(raw: Any) -> Any:
+    if isinstance(raw, str):
+        return parsed(raw, "", [])[0]
+    return raw if raw is not None else {}
+
+
+def _same_id(call: Asked, span: Span) -> bool:
+    return call.key is not None and call.key == span.key
+
+
+def _same_arguments(call: Asked, span: Span) -> bool:
+    return _same_name(call, span) and _value(call.raw) == _value(span.raw)
+
+
+def _same_name(call: Asked, span: Span) -> bool:
+    return call.name == span.tool and (call.key is None or span.key is None)
+
+
+def _same_value(call: Asked, span: Span) -> bool:
+    """Whether a recorder gave the call an id of its own."""
+    known = call.raw is not msgspec.UNSET and span.raw is not msgspec.UNSET
+    return known and call.name == span.tool and _value(call.raw) == _value(span.raw)
+
+
+RULES = (_same_id, _same_arguments, _same_name, _same_value)
