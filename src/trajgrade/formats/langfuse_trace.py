@@ -23,8 +23,9 @@ import msgspec
 from trajgrade import jsontext
 from trajgrade.formats import expect
 from trajgrade.formats.instant import instant
-from trajgrade.formats.span_attributes import describe, ended, unwrapped
+from trajgrade.formats.span_attributes import describe
 from trajgrade.formats.span_runs import trajectory_of
+from trajgrade.formats.span_tools import ended, unwrapped
 from trajgrade.formats.spans import Span
 from trajgrade.formats.utterances import last_text, parsed, utterances
 from trajgrade.glimpse import Glimpse
@@ -39,7 +40,7 @@ class LangfuseTrace:
     def recognises(self, seen: Glimpse) -> bool:
         """Whether there are observations, each with Langfuse's keys."""
         data = seen.data
-        held = data.get("observations") if isinstance(data, dict) else None
+        held = _observations(data) if isinstance(data, dict) else None
         return (
             isinstance(held, list)
             and bool(held)
@@ -51,7 +52,7 @@ class LangfuseTrace:
         record = expect.record(data, "the trace")
         trace = record.get("trace")
         outer = trace if isinstance(trace, dict) else record
-        observations = expect.array(record.get("observations"), "observations")
+        observations = expect.array(_observations(record), "observations")
         spans = [
             _span(expect.record(item, f"observation {at}"), f"observation {at}")
             for at, item in enumerate(observations)
@@ -59,6 +60,12 @@ class LangfuseTrace:
         answer = last_text(_unquoted(outer.get("output")))
         key = expect.identifier(outer.get("id"), "id")
         return [trajectory_of(spans, "langfuse_trace", id=key, answer=answer)]
+
+
+def _observations(data: dict[str, Any]) -> Any:
+    trace = data.get("trace")
+    inner = trace.get("observations") if isinstance(trace, dict) else None
+    return data.get("observations") or inner
 
 
 def _is_marked(observation: dict[str, Any]) -> bool:

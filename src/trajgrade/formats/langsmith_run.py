@@ -26,8 +26,8 @@ import msgspec
 from trajgrade.errors import MalformedTraceError
 from trajgrade.formats import expect
 from trajgrade.formats.instant import instant
-from trajgrade.formats.span_attributes import ended, unwrapped
 from trajgrade.formats.span_runs import trajectory_of
+from trajgrade.formats.span_tools import ended, unwrapped
 from trajgrade.formats.spans import Kind, Span
 from trajgrade.formats.utterances import last_text, utterances
 from trajgrade.glimpse import Glimpse

@@ -109,7 +109,9 @@ def _snake(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _key(raw: dict[str, Any]) -> _Key:
-    return tuple(str(raw.get(key)) for key in ("type", "call_id", "name", "arguments", "input"))
+    # Whoever approves a call may change its arguments; the id then tells which call it is.
+    rest = () if raw.get("call_id") else ("arguments", "input")
+    return tuple(str(raw.get(key)) for key in ("type", "call_id", "name", *rest))
 
 
 def _waiting(state: dict[str, Any]) -> Counter[_Key]:

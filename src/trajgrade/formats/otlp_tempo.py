@@ -26,8 +26,9 @@ from typing import Any
 
 from trajgrade.formats import expect
 from trajgrade.formats.instant import instant
-from trajgrade.formats.span_attributes import Event, describe
+from trajgrade.formats.span_attributes import describe
 from trajgrade.formats.span_runs import trajectories_of
+from trajgrade.formats.span_tools import Event
 from trajgrade.formats.spans import Span
 from trajgrade.glimpse import Glimpse
 from trajgrade.glimpse import members as members_of

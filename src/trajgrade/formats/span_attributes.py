@@ -15,22 +15,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import msgspec
 
-from trajgrade import jsontext
-from trajgrade.errors import MalformedTraceError, shorten
-from trajgrade.formats.assembly import status_of
 from trajgrade.formats.message_pieces import Asked
+from trajgrade.formats.span_tools import Event, describe_tool, first_text
 from trajgrade.formats.spans import Kind, Span
 from trajgrade.formats.utterances import Said, parsed, utterances
 from trajgrade.glimpse import members, texts
 
 _DIGITS = 7  # no request has a million messages
 
-Event = tuple[str, dict[str, Any]]
 
 _KINDS: dict[str, Kind] = {
     "execute_tool": "tool", "tool": "tool", "ai.toolcall": "tool", "mcp": "tool",
@@ -44,23 +40,11 @@ _SAYS_KIND = (
     "langsmith.span.kind", "langfuse.observation.type", "mlflow.spanType", "ai.operationId",
 )  # fmt: skip
 _SPEAKS = ("gen_ai.output.messages", "gcp.vertex.agent.llm_response", "llm.request.type")
-_TOOL = ("gen_ai.tool.name", "ai.toolCall.name", "tool.name")
-_ARGUMENTS = (
-    "gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "ai.toolCall.args",
-    "ai.toolCall.input", "tool_arguments", "gen_ai.tool.arguments", "input.value",
-    "traceloop.entity.input", "mlflow.spanInputs", "langfuse.observation.input",
-)  # fmt: skip
-_RESULTS = (
-    "gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "ai.toolCall.result",
-    "ai.toolCall.output", "tool_response", "gen_ai.tool.result", "output.value",
-    "traceloop.entity.output", "mlflow.spanOutputs", "langfuse.observation.output",
-)  # fmt: skip
-_IDS = ("gen_ai.tool.call.id", "ai.toolCall.id", "tool_call.id")
 _AGENTS = ("gen_ai.agent.name", "agent_name", "agent.name")
 _SAID = ("gen_ai.output.messages", "gcp.vertex.agent.llm_response")
 _TOLD = (
     "gen_ai.input.messages", "gcp.vertex.agent.llm_request", "ai.prompt.messages", "ai.prompt",
-    "pydantic_ai.all_messages",
+    "pydantic_ai.all_messages", "all_messages_events",
 )  # fmt: skip
 _LATER_SAID = ("output.value", "traceloop.entity.output", "mlflow.spanOutputs")
 _LATER_TOLD = ("input.value", "traceloop.entity.input", "mlflow.spanInputs")
@@ -79,10 +63,11 @@ def describe(span: Span, attributes: dict[str, Any], events: Sequence[Event] = (
         attributes: Its attributes, by name.
         events: Its events: their names and attributes, in order.
     """
+    events = [*events, *_written(attributes.get("events"))]
     span.kind = kind_of(attributes, events)
-    span.agent = _text(attributes, _AGENTS)
+    span.agent = first_text(attributes, _AGENTS)
     if span.kind == "tool":
-        _tool(span, attributes, events)
+        describe_tool(span, attributes, events)
     elif span.kind in ("model", "agent"):
         flat = _indexed(attributes)
         said = flat["said"] or _of_events(events, said=True) or _of_sdk(attributes)
@@ -90,6 +75,15 @@ def describe(span: Span, attributes: dict[str, Any], events: Sequence[Event] = (
         span.said = _speech(attributes, _SAID, said, _LATER_SAID, "assistant")
         span.told = _speech(attributes, _TOLD, told, _LATER_TOLD, "user")
         span.outputs = _output_tools(attributes.get("model_request_parameters"))
+
+
+def _written(held: Any) -> list[Event]:
+    """Return the events that Pydantic AI writes as one attribute."""
+    return [
+        (event["event.name"], event)
+        for event in members([_list(held)])
+        if isinstance(event.get("event.name"), str)
+    ]
 
 
 def kind_of(attributes: dict[str, Any], events: Iterable[Event] = ()) -> Kind:
@@ -112,68 +106,8 @@ def kind_of(attributes: dict[str, Any], events: Iterable[Event] = ()) -> Kind:
         return "model"
     if any(name == "gen_ai.choice" for name, _ in events):
         return "model"
-    return "agent" if "pydantic_ai.all_messages" in attributes else "other"
-
-
-def _tool(span: Span, attributes: dict[str, Any], events: Sequence[Event]) -> None:
-    entity = attributes.get("traceloop.entity.name")
-    name = _text(attributes, _TOOL) or (entity if isinstance(entity, str) else None)
-    span.tool = name or span.name
-    if not span.tool:
-        raise MalformedTraceError(f"span {shorten(span.id)}: a tool without a name")
-    span.key = _text(attributes, _IDS)
-    for key in _ARGUMENTS:
-        if attributes.get(key) is not None:
-            span.raw = unwrapped(attributes[key])
-            break
-    value = next((attributes[key] for key in _RESULTS if attributes.get(key) is not None), None)
-    ended(span, value)
-    for event, held in events:
-        if event == "gen_ai.tool.message" and span.raw is msgspec.UNSET and "content" in held:
-            span.raw = unwrapped(held["content"])
-        elif event == "gen_ai.choice" and span.result is None:
-            ended(span, held.get("message", held.get("content")))
-
-
-def ended(span: Span, value: Any) -> None:
-    """Give the span what its tool returned: also as JSON text, and as LangChain's message."""
-    held = value
-    if isinstance(value, str):
-        held = parsed(value)
-        if value[:1] == '"' and value[-1:] == '"':
-            with suppress(ValueError):
-                held = jsontext.loads(value)
-    inner = held
-    if isinstance(held, dict) and isinstance(held.get("output"), dict) and len(held) == 1:
-        inner = held["output"]
-    if isinstance(inner, dict) and isinstance(inner.get("kwargs"), dict) and "lc" in inner:
-        inner = {"type": "tool", **inner["kwargs"]}
-    if isinstance(inner, dict) and inner.get("type") == "tool" and "content" in inner:
-        span.key = span.key or _string(inner.get("tool_call_id"))
-        if span.status == "unknown":
-            span.status = status_of(inner.get("status"))
-        held = inner["content"]
-    span.result = held
-
-
-def unwrapped(raw: Any) -> Any:
-    """Return the arguments of a tool without what recorders put around them.
-
-    They put `input`, `kwargs` with empty `args`, or `inputs` beside `kwargs` around them, and write
-    an object as JSON or as Python's repr.
-    """
-    held = parsed(raw) if isinstance(raw, str) else raw
-    if not isinstance(held, dict):
-        return held if held is not raw else raw
-    keys = set(held)
-    if keys == {"input"} and isinstance(held["input"], (dict, str)):
-        inner = parsed(held["input"]) if isinstance(held["input"], str) else held["input"]
-        return inner if isinstance(inner, dict) else held
-    if "kwargs" in keys and keys <= {"args", "kwargs"} and not held.get("args"):
-        return held["kwargs"] if isinstance(held["kwargs"], dict) else held
-    if {"inputs", "kwargs"} <= keys and isinstance(held["inputs"], dict):
-        return held["inputs"]
-    return held
+    told = "pydantic_ai.all_messages" in attributes or "all_messages_events" in attributes
+    return "agent" if told else "other"
 
 
 def _speech(
@@ -276,11 +210,6 @@ def _output_tools(parameters: Any) -> frozenset[str]:
     held = parsed(parameters) if isinstance(parameters, str) else parameters
     tools = held.get("output_tools") if isinstance(held, dict) else None
     return texts(tool.get("name") for tool in members([tools]))
-
-
-def _text(attributes: dict[str, Any], keys: tuple[str, ...]) -> str | None:
-    found = (attributes.get(key) for key in keys)
-    return next((text for text in found if isinstance(text, str) and text), None)
 
 
 def _string(value: Any) -> str | None:

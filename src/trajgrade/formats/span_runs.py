@@ -26,7 +26,7 @@ from trajgrade.formats.arguments import parsed
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, shown
 from trajgrade.formats.message_pieces import Answer, Asked
-from trajgrade.formats.spans import RULES, Span, Tree, before, fill, is_wrapped, time_of
+from trajgrade.formats.spans import MERGED, RULES, Span, Tree, before, fill, is_wrapped, time_of
 from trajgrade.formats.utterances import Said
 from trajgrade.trajectory import ArgsState, ToolCall, Trajectory
 
@@ -91,7 +91,8 @@ class _Level:
         """Take in a span and those inside it; return the model calls among them that spoke."""
         span.agent = span.agent or agent
         if span.kind == "tool":
-            self.tools.append(span)
+            if span.tool != MERGED:
+                self.tools.append(span)
             return []
         inner = [one for part in self.tree.inner(span) for one in self._collect(part, span.agent)]
         if inner and span.kind == "model":

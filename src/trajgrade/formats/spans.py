@@ -13,6 +13,9 @@ from trajgrade.formats.message_pieces import Asked
 from trajgrade.formats.utterances import Said
 from trajgrade.trajectory import CallStatus
 
+MERGED = "(merged tools)"
+"""What ADK calls the span that stands for the results of parallel calls together: no call."""
+
 Kind = Literal["model", "tool", "agent", "other"]
 
 
