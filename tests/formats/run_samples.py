@@ -195,6 +195,9 @@ BEDROCK: list[Any] = [
 ]
 
 
+NOON = 1_767_355_200
+
+
 def _typed(value: Any) -> dict[str, Any]:
     return {"intValue": str(value)} if isinstance(value, int) else {"stringValue": value}
 
@@ -206,8 +209,8 @@ def otlp(*spans: tuple[str, int, dict[str, Any]]) -> dict[str, Any]:
             "traceId": "t1",
             "spanId": key,
             "name": "span",
-            "startTimeUnixNano": str(began * 10**9),
-            "endTimeUnixNano": str(began * 10**9 + 1000),
+            "startTimeUnixNano": str((NOON + began) * 10**9),
+            "endTimeUnixNano": str((NOON + began) * 10**9 + 1000),
             "attributes": [
                 {"key": name, "value": _typed(value)} for name, value in attributes.items()
             ],
@@ -245,7 +248,7 @@ JAEGER: dict[str, Any] = {
                     "spanID": key,
                     "operationName": "span",
                     "references": [],
-                    "startTime": began * 10**6,
+                    "startTime": (NOON + began) * 10**6,
                     "duration": 5,
                     "tags": [{"key": k, "type": "string", "value": v} for k, v in tags.items()],
                 }

@@ -150,7 +150,7 @@ def _of_events(events: Iterable[Event], *, said: bool) -> list[Said]:
         elif name == "gen_ai.choice" and said:
             message = held.get("message", held)
             if isinstance(held.get("tool_calls"), (str, list)):
-                message = {**held, "tool_calls": _list(held["tool_calls"])}
+                message = {"role": "assistant", **held, "tool_calls": _list(held["tool_calls"])}
             found += utterances(message)
         elif not said and (role := _EVENT_ROLE.fullmatch(name)):
             calls = {"tool_calls": _list(held["tool_calls"])} if "tool_calls" in held else {}
