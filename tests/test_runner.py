@@ -167,7 +167,7 @@ def test_a_function_gets_what_it_names_and_the_data_as_it_stands():
 
 
 def test_a_function_that_takes_nothing_it_could_be_given_is_refused_before_anything_runs():
-    def wrong(row, score):
+    def wrong(line, score):
         return 1
 
     with pytest.raises(ConfigError, match="needs at least one of the parameters"):

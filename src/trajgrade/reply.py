@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from trajgrade.detection import claimants
-from trajgrade.errors import MalformedTraceError, shorten
+from trajgrade.errors import MalformedTraceError, TraceError, shorten
 from trajgrade.glimpse import Glimpse
 from trajgrade.jsontext import loads
 from trajgrade.trajectory import Trajectory
@@ -113,3 +113,28 @@ def _action(action: Any) -> tuple[Any, Any]:
         fields = inner if isinstance(inner, Mapping) else action
         return fields.get("tool", fields.get("tool_name")), fields.get("tool_input")
     return getattr(action, "tool", None), getattr(action, "tool_input", None)
+
+
+def calls_of(value: Any) -> Any:
+    """Return a trajectory as Vertex AI writes it, a list of calls; what is none, as it is."""
+    if value is None or _is_calls(value):
+        return value
+    try:
+        made = Trajectory.from_any(value).tool_calls
+    except TraceError:
+        return value
+    return [{"tool_name": call.name, "tool_input": call.args} for call in made]
+
+
+def _is_calls(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(call, Mapping) and "tool_name" in call for call in value
+    )
+
+
+def said_in(value: Any) -> Any:
+    """Return the final response of a trace; None where it has none, or is none."""
+    try:
+        return Trajectory.from_any(value).final_response if value is not None else None
+    except TraceError:
+        return None

@@ -62,6 +62,7 @@ class View:
             "reference": example.reference,
             "context": example.context,
             "stored": example.stored,
+            "row": example.fields,
         }
 
 
@@ -111,10 +112,12 @@ def needs_of(
         needs |= Needs(frozenset({"response", "reference", *_TRAJECTORY}), _TRAJECTORY)
     if raw and any(_reads_everything(evaluator) for evaluator in evaluators):
         needs |= Needs(stored=())
+    if any(getattr(evaluator, "reads_row", False) for evaluator in evaluators):
+        needs |= Needs(frozenset(), row=True)
     if answered:
         inputs: frozenset[Role] = frozenset({"inputs"})
         kept = inputs | (needs.roles - _ANSWERED)
-        return Needs(kept, needs.trajectories - _ANSWERED, needs.stored)
+        return Needs(kept, needs.trajectories - _ANSWERED, needs.stored, needs.row)
     return needs
 
 

@@ -72,6 +72,12 @@ def scalar(cell: str) -> Any:
     return value if type(value) in (int, float) else cell
 
 
+def cell(text: str) -> Any:
+    """Return the structure, number or flag that a cell holds; a cell that holds none is text."""
+    found = structure(text)
+    return scalar(text) if found is text else found
+
+
 def records(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
     """Yield the line number and the named cells of each row; the header's own comes first, empty.
 

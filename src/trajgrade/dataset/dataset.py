@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -26,7 +26,7 @@ from trajgrade.dataset.fields import Fields, dotted, nearest
 from trajgrade.dataset.marks import Marks
 from trajgrade.dataset.orientation import rows_of
 from trajgrade.dataset.reader import RowReader, check_row, parsed
-from trajgrade.dataset.rows import Frame, Memory, Rows, from_files
+from trajgrade.dataset.rows import Csv, Frame, Memory, Rows, from_files
 from trajgrade.dataset.samples import SAMPLE, sample_path
 from trajgrade.detection import claimants, read
 from trajgrade.errors import ConfigError, DatasetError, TraceError, shorten
@@ -120,6 +120,25 @@ class Dataset:
             if not seen.add(hash((example.id, example.trial))):
                 self._refuse_second(example)
             yield example
+
+    def records(self, texts: Collection[str] = ()) -> Iterator[dict[str, Any]]:
+        """Yield every row as its fields, whatever role they play.
+
+        A row of a file or frame that is no object, but a list, is under `outputs`.
+
+        Args:
+            texts: The columns of CSV files that hold text; what stands in the others is read as a
+                number, a flag or a structure, if it is one.
+
+        Raises:
+            DatasetError: A row cannot be read.
+        """
+        for place, row, of in self._walk():
+            if isinstance(of, Csv):
+                yield {k: v if k in texts or v is None else csvtext.cell(v) for k, v in row.items()}
+                continue
+            read = _plain(row, place, of, structures=False)
+            yield dict(read) if isinstance(read, Mapping) else {"outputs": read}
 
     def count(self) -> int:
         """Return the number of rows, by walking them without reading what is in them."""
@@ -286,13 +305,13 @@ def _are_one_trace(rows: list[Any]) -> bool:
         return False
 
 
-def _plain(row: Any, place: str, rows: Rows) -> Any:
-    """Return a row parsed, for a look at its fields."""
+def _plain(row: Any, place: str, rows: Rows, *, structures: bool = True) -> Any:
+    """Return a row parsed, for a look at its fields; cells too, where structures are asked for."""
     if isinstance(row, (bytes, msgspec.Raw)):
         row = parsed(row, place)
     if isinstance(row, Example):
         return {role: value for role, value in msgspec.structs.asdict(row).items() if value}
     check_row(row, place)
-    if rows.table:
+    if rows.table and structures:
         return {k: csvtext.structure(v) if isinstance(v, str) else v for k, v in row.items()}
     return row

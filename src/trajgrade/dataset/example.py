@@ -46,18 +46,20 @@ class Needs(msgspec.Struct, frozen=True):
         trajectories: Those of them that are needed as a trajectory only, never as they stand; they
             may come as a `Trajectory` already.
         stored: Dotted paths whose values become `Example.stored`.
+        row: Whether all of the row's fields become `Example.fields`.
     """
 
     roles: frozenset[Role] = frozenset(ROLES)
     trajectories: frozenset[Role] = frozenset()
     stored: tuple[str, ...] = ()
+    row: bool = False
 
     def __or__(self, other: Needs) -> Needs:
         """Return what both need together."""
         as_they_stand = (self.roles - self.trajectories) | (other.roles - other.trajectories)
         roles = self.roles | other.roles
         stored = dict.fromkeys(self.stored + other.stored)
-        return Needs(roles, roles - as_they_stand, tuple(stored))
+        return Needs(roles, roles - as_they_stand, tuple(stored), self.row or other.row)
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,6 +81,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
         source: Where the row stands, for messages: `eval.jsonl line 17`.
         stored: The values at the stored paths asked for, None where there is none.
         notes: What was unusual in the row's text.
+        fields: All of the row's fields, where they were asked for.
     """
 
     id: str
@@ -93,3 +96,4 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     stored: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
+    fields: dict[str, Any] = {}

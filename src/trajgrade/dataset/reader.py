@@ -41,7 +41,9 @@ class RowReader:
         self._whole = traces and bool(layout.traces)
         self._id_field = fields.declared.get("id")
         strict = [slot for role in needs.trajectories & needs.roles for slot in layout.roles[role]]
-        self._plans: list[Read] = [] if self._whole else plans(layout, shown, strict)
+        self._row = needs.row
+        every = self._whole or self._row
+        self._plans: list[Read] = [] if every else plans(layout, shown, strict)
 
     def example(self, row: Any, place: str, number: int, index: int, rows: Rows) -> Example:
         """Make the example of one row.
@@ -90,6 +92,8 @@ class RowReader:
         given = layout.given(found)
         if layout.traces and given["outputs"] is None and self._is_trace(row, found):
             given["outputs"] = {k: _cell(v) for k, v in row.items()} if rows.table else row
+        if self._row and isinstance(row, Mapping):
+            given["fields"] = {k: _cell(v) if rows.table else v for k, v in row.items()}
         return given
 
     def _is_trace(self, row: Any, found: Sequence[Any]) -> bool:

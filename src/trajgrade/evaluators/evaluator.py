@@ -27,6 +27,7 @@ class Evaluator:
         range: The lowest and highest score, None where there is none.
         direction: Whether `higher` or `lower` scores are better; None where neither is.
         needs_reference: Whether a row without a reference is not evaluated.
+        reads_row: Whether it is given all fields of the row, as `row`.
     """
 
     key: str = "evaluator"
@@ -34,6 +35,7 @@ class Evaluator:
     range: ClassVar[tuple[float, float] | None] = None
     direction: ClassVar[Literal["higher", "lower"] | None] = None
     needs_reference: ClassVar[bool] = False
+    reads_row: ClassVar[bool] = False
 
     def evaluate(
         self,

@@ -1,8 +1,9 @@
 """A plain function as an evaluator, and what evaluators may return.
 
 A function with any of the parameter names `outputs`, `reference_outputs`, `inputs`, `response`,
-`reference`, `context` is an evaluator. It returns a number, a flag, a dict with `score`, an
-`EvaluationResult`, a list of those, or None where there is nothing to score.
+`reference`, `context`, `row` is an evaluator; `row` is all that the row holds, by field. It returns
+a number, a flag, a dict with `score`, an `EvaluationResult`, a list of those, or None where there
+is nothing to score.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from trajgrade.evaluators.evaluator import takes
 from trajgrade.matching.values import is_number
 from trajgrade.result import EvaluationResult, not_evaluated
 
-NAMES = frozenset({"outputs", "reference_outputs", "inputs", "response", "reference", "context"})
+NAMES = frozenset(
+    {"outputs", "reference_outputs", "inputs", "response", "reference", "context", "row"}
+)
 
 
 class FunctionEvaluator:
@@ -39,6 +42,7 @@ class FunctionEvaluator:
         name: str = getattr(_inner(function), "__name__", type(function).__name__)
         self.key = key or name
         self._wanted = NAMES if "**" in names else names & NAMES
+        self.reads_row = "row" in names
         if not self._wanted:
             raise ConfigError(
                 f"evaluator {self.key}: a function needs at least one of the parameters "

@@ -1,0 +1,52 @@
+"""What a run comes to, under Vertex AI's names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from trajgrade.evaluation.columns import Row
+from trajgrade.matching.values import is_number
+from trajgrade.measured import MEASURED
+from trajgrade.run import Run
+from trajgrade.summary import mean, std
+
+
+def summary_metrics(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return `row_count`, and mean and standard deviation of each metric; None where there is none.
+
+    Latency and failure are the agent's; where none was called, what the rows hold under these
+    names.
+    """
+    found: dict[str, Any] = {"row_count": len(run.rows)}
+    for key, metric in run.summary.items():
+        found[f"{key}/mean"] = metric.mean
+        found[f"{key}/std"] = metric.std
+    for key in MEASURED:
+        if key in run.agent:
+            middle, spread = run.agent[key].mean, run.agent[key].std
+        else:
+            held = [float(row[key]) for row in rows if is_number(row.get(key))]
+            middle, spread = mean(held), std(held)
+        found[f"{key}/mean"] = middle
+        found[f"{key}/std"] = spread
+    return found
+
+
+def metadata_of(run: Run, experiment: str | None, prompt_template: Any) -> dict[str, Any]:
+    """Return what was run."""
+    found: dict[str, Any] = {
+        "experiment": experiment,
+        "experiment_run": run.name,
+        "dataset": run.dataset,
+        "started_at": run.started_at.isoformat(),
+        "metrics": dict(run.evaluators),
+    }
+    if prompt_template is not None:
+        found["prompt_template"] = str(prompt_template)
+    corpus = {key: m.corpus for key, m in run.summary.items() if m.corpus is not None}
+    if corpus:
+        found["corpus"] = corpus
+    if run.warnings:
+        found["warnings"] = list(run.warnings)
+    return found
