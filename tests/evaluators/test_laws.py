@@ -94,7 +94,7 @@ def same_scores(got: dict[str, float | None], wanted: dict[str, Any]) -> bool:
 # ------------------------------------------------------------------------------ the oracle
 
 
-@examples(200)
+@examples(150)
 @given(sides())
 def test_every_score_is_the_oracles(case):
     for mode in oracle.ARGS_MODES:
@@ -110,7 +110,7 @@ def test_every_alignment_is_the_oracles(case):
         assert same_scores(got, oracle_alignments(case, oracle.Rules(mode)))
 
 
-@examples(50)
+@examples(40)
 @given(sides(most=6), st.sampled_from(oracle.ARGS_MODES))
 def test_up_to_six_calls_a_side_are_the_oracles(case, mode):
     rules = oracle.Rules(mode)
@@ -150,7 +150,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("named", OPTIONS)
-@examples(40)
+@examples(30)
 @given(sides(most=4), st.sampled_from(oracle.ARGS_MODES))
 def test_options_and_overrides_are_the_oracles_without_the_laws(named, case, mode):
     options = OPTIONS[named]
@@ -211,7 +211,7 @@ def test_a_result_says_where_it_is_vacuous_or_undefined_and_nowhere_else(case, m
 # ------------------------------------------------------------------------------ A13: the laws
 
 
-@examples(200)
+@examples(100)
 @given(sides(), st.sampled_from(oracle.ARGS_MODES))
 def test_stronger_modes_imply_weaker_ones(case, mode):
     got = scores(BY_ARGS[mode], case)
@@ -226,7 +226,7 @@ def test_stronger_modes_imply_weaker_ones(case, mode):
         assert set(got.values()) == {1.0}
 
 
-@examples(100)
+@examples(60)
 @given(sides(), st.sampled_from(oracle.ARGS_MODES))
 def test_calls_match_themselves_in_every_mode(case, mode):
     assert set(scores(BY_ARGS[mode], (case[0], case[0])).values()) == {1.0}
@@ -244,7 +244,7 @@ def test_subset_with_subset_is_superset_with_superset_the_other_way_round(case):
     )
 
 
-@examples(150)
+@examples(100)
 @given(sides(), st.sampled_from(oracle.ARGS_MODES), st.randoms(use_true_random=False))
 def test_the_order_of_the_agents_calls_changes_no_order_free_score(case, mode, chance):
     agent, reference = case
@@ -276,7 +276,7 @@ def test_exact_is_the_strongest_argument_mode_and_ignore_the_weakest(case):
             assert low <= middle <= high  # type: ignore[operator]
 
 
-@examples(100)
+@examples(60)
 @given(sides(), st.sampled_from(oracle.ARGS_MODES))
 def test_the_maximum_matching_is_never_smaller_than_a_greedy_one(case, mode):
     agent, reference = case
@@ -305,7 +305,7 @@ def test_alignment_pairs_as_many_agreeing_calls_as_can_be_and_is_at_least_f1(cas
     assert got["in_order alignment"] <= got["any"] + 1e-9  # type: ignore[operator]
 
 
-@examples(150)
+@examples(60)
 @given(sides(unknown=True), st.sampled_from(oracle.ARGS_MODES))
 def test_every_result_is_the_same_after_a_journey_through_json(case, mode):
     for name, result in results(BY_ARGS[mode], case).items():
@@ -316,7 +316,7 @@ def test_every_result_is_the_same_after_a_journey_through_json(case, mode):
 # ------------------------------------------------------------------------------ unknown arguments
 
 
-@examples(200)
+@examples(120)
 @given(sides(most=3, unknown=True, args=PLAIN), st.sampled_from(oracle.ARGS_MODES))
 def test_a_score_that_hangs_on_unknown_arguments_is_not_given(case, mode):
     agent, reference = case
@@ -349,7 +349,7 @@ def agrees_with(result: EvaluationResult, wanted: Any) -> None:
         assert result.error is None
 
 
-@examples(150)
+@examples(100)
 @given(sides(most=3, unknown=True, args=PLAIN), st.sampled_from(["exact", "subset", "superset"]))
 def test_an_alignment_that_hangs_on_unknown_arguments_is_not_given(case, mode):
     agent, reference = case

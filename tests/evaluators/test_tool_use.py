@@ -73,7 +73,7 @@ def test_subset_given_explicitly_is_the_laws_and_warns():
         ToolUseEvaluator("search", None, "subset")
 
 
-@examples(150)
+@examples(80)
 @given(sides(), st.sampled_from(PLAIN), st.sampled_from(oracle.ARGS_MODES), st.booleans())
 def test_the_call_is_compared_as_everywhere_else(case, expected, mode, look):
     wanted = [

@@ -310,7 +310,7 @@ def spoken(groups: list[list[ToolCall]]) -> Trajectory:
     return Trajectory([Step("assistant", "so", calls) for calls in groups])
 
 
-@examples(150)
+@examples(100)
 @given(messages(), st.sampled_from(["exact", "subset", "superset"]))
 def test_calls_of_one_message_stand_in_any_order_when_asked(case, args):
     agent, reference = ([m for m in side if m] for side in case)

@@ -30,7 +30,7 @@ def graphs(draw, most=6):
     return draw(st.lists(vertices, max_size=most)), right
 
 
-@examples(300)
+@examples(150)
 @given(graphs())
 def test_a_matching_is_as_large_as_any(graph):
     options, right = graph

@@ -34,7 +34,7 @@ def cases(draw, most=4):
     return ours, theirs, edges
 
 
-@examples(200)
+@examples(150)
 @given(cases())
 def test_lists_are_equal_if_some_reordering_inside_the_messages_makes_them_so(case):
     ours, theirs, edges = case
@@ -42,7 +42,7 @@ def test_lists_are_equal_if_some_reordering_inside_the_messages_makes_them_so(ca
     assert found == oracle.strict_parallel(edges, ours, theirs)
 
 
-@examples(200)
+@examples(150)
 @given(cases())
 def test_the_reference_embeds_if_some_placing_respects_the_order_of_messages(case):
     ours, theirs, edges = case

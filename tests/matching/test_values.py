@@ -56,7 +56,7 @@ def test_equality_of_values_is_that_of_json(left, right, equal):
     assert same(right, left) is equal
 
 
-@examples(300)
+@examples(150)
 @given(values, values, values)
 def test_equality_is_an_equivalence_that_the_key_tells_apart(a, b, c):
     assert same(a, a)
