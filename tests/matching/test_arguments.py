@@ -128,7 +128,7 @@ def test_an_override_of_the_tool_decides_as_the_law_says(number, mode):
     override = OVERRIDES[number]
     compiled = CompiledRule(ArgumentRule(mode=mode, overrides={"f": override}))
     rules = oracle.Rules(mode, {"f": override})
-    for got, expected in product((*ARGS, *PLAIN), repeat=2):
+    for got, expected in product((*ARGS[1::2], *PLAIN), repeat=2):
         p, r = ToolCall("f", got), ToolCall("f", expected)
         wanted = oracle.agrees(p, r, rules)
         assert Pairing((p,), (r,), compiled).agree(p, r) is wanted, (override, got, expected)
