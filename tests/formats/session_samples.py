@@ -207,6 +207,206 @@ OPENHANDS: list[Any] = [
     },
     {"id": 4, "source": "agent", "action": "message", "args": {"content": ANSWER}},
 ]
+_FUNCTION = {"id": "call_1", "type": "function", "function": {"name": "trains", "arguments": TEXT}}
+SWE_AGENT: dict[str, Any] = {
+    "history": [
+        {"role": "system", "content": "Be brief.", "agent": "main"},
+        {"role": "user", "content": QUESTION, "agent": "main", "message_type": "observation"},
+        {
+            "role": "assistant",
+            "agent": "main",
+            "message_type": "action",
+            "content": "Let me look.",
+            "thought": "Let me look.",
+            "action": "trains Oslo",
+            "tool_calls": [_FUNCTION],
+        },
+        {"role": "tool", "agent": "main", "content": "09:14", "tool_call_ids": ["call_1"]},
+        {"role": "assistant", "agent": "main", "content": ANSWER, "action": ""},
+    ],
+    "info": {"exit_status": "submitted"},
+}
+SWE_AGENT_OLD: dict[str, Any] = {
+    "environment": "main",
+    "trajectory": [
+        {
+            "action": "trains Oslo\n",
+            "observation": "09:14",
+            "response": "Let me look.",
+            "thought": "Let me look.",
+            "state": "{}",
+        },
+        {"action": "submit\n", "observation": "", "response": ANSWER, "state": "{}"},
+    ],
+    "info": {},
+}
+MINI: dict[str, Any] = {
+    "info": {"mini_version": "1.13.4"},
+    "messages": [
+        {"role": "system", "content": "Be brief, as in ```bash\nls\n```"},
+        {"role": "user", "content": QUESTION},
+        {"role": "assistant", "content": "THOUGHT: Look.\n\n```bash\ntrains Oslo\n```"},
+        {"role": "user", "content": [{"type": "text", "text": "<output>\n09:14\n</output>"}]},
+        {"role": "assistant", "content": ANSWER, "extra": {"response": {"choices": []}}},
+        {"role": "user", "content": ""},
+    ],
+    "trajectory_format": "mini-swe-agent-1",
+}
+MINI_TOOLS: dict[str, Any] = {
+    **MINI,
+    "messages": [
+        MINI["messages"][1],
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [_FUNCTION],
+            "extra": {"actions": [{"command": "trains Oslo", "tool_call_id": "call_1"}]},
+        },
+        {"role": "tool", "tool_call_id": "call_1", "content": "09:14"},
+        {"role": "assistant", "content": ANSWER},
+        {"role": "exit", "content": "Submitted", "extra": {}},
+    ],
+    "trajectory_format": "mini-swe-agent-1.1",
+}
+_FINISH = '{"return_type": "give_answer", "final_answer": "Yes, at 09:14."}'
+FINISH = ("Finish", {"return_type": "give_answer", "final_answer": ANSWER})
+
+
+def _called(name: str, arguments: str) -> dict[str, Any]:
+    call = {"name": name, "arguments": arguments}
+    return {"role": "assistant", "content": None, "function_call": call}
+
+
+TOOLBENCH: dict[str, Any] = {
+    "win": True,
+    "tree": {"size": 4, "tree": {"node_type": "Action Input", "children": []}},
+    "answer_generation": {
+        "valid_data": True,
+        "train_messages": [
+            [{"role": "user", "content": QUESTION}],
+            [
+                {"role": "user", "content": QUESTION},
+                _called("trains", TEXT),
+                {"role": "function", "name": "trains", "content": "09:14"},
+                _called("Finish", _FINISH),
+            ],
+        ],
+    },
+}
+EXECUTOR: dict[str, Any] = {
+    "input": QUESTION,
+    "output": ANSWER,
+    "intermediate_steps": [
+        [{"tool": "trains", "tool_input": ARGS, "log": "Look.", "type": "AgentAction"}, "09:14"]
+    ],
+}
+_ASK = {"role": "user", "content": QUESTION}
+_ANSWER = {"role": "assistant", "content": ANSWER}
+_CALLING = {"role": "assistant", "content": None, "tool_calls": [_FUNCTION]}
+_TOLD = {"role": "tool", "tool_call_id": "call_1", "content": "09:14"}
+COHERE: list[Any] = [
+    _ASK,
+    {**_CALLING, "tool_plan": "I will look."},
+    {**_TOLD, "content": [{"type": "document", "document": {"data": "09:14"}}]},
+    {
+        "role": "assistant",
+        "content": [{"type": "text", "text": ANSWER}],
+        "citations": [{"start": 8, "end": 13, "text": "09:14", "sources": [{"type": "tool"}]}],
+    },
+]
+_COHERE_CALL = {"name": "trains", "parameters": ARGS}
+COHERE_1: dict[str, Any] = {
+    "chat_history": [
+        {"role": "USER", "message": QUESTION},
+        {"role": "CHATBOT", "message": "I will look.", "tool_calls": [_COHERE_CALL]},
+        {
+            "role": "TOOL",
+            "tool_results": [{"call": _COHERE_CALL, "outputs": [{"answer": "09:14"}]}],
+        },
+    ],
+    "text": ANSWER,
+    "generation_id": "g1",
+}
+_MISTRAL_CALL = {"id": "KikbB849t", "index": 0, "function": _FUNCTION["function"]}
+MISTRAL: list[Any] = [
+    _ASK,
+    {"role": "assistant", "content": [], "prefix": False, "tool_calls": [_MISTRAL_CALL]},
+    {**_TOLD, "tool_call_id": "KikbB849t"},
+    {"role": "assistant", "content": ANSWER, "tool_calls": None},
+]
+
+
+def exchanges(messages: list[Any], model: str) -> list[Any]:
+    """Requests and responses in which these messages were made."""
+    return [
+        {
+            "request": {"model": model, "messages": messages[:at]},
+            "response": {"model": model, "choices": [{"index": 0, "message": message}]},
+        }
+        for at, message in enumerate(messages)
+        if message["role"] == "assistant"
+    ]
+
+
+OPENAI: list[Any] = [_ASK, _CALLING, _TOLD, _ANSWER]
+CONVERSE: list[Any] = [
+    {"role": "user", "content": [{"text": QUESTION}]},
+    {
+        "role": "assistant",
+        "content": [
+            {"reasoningContent": {"reasoningText": {"text": "Hm."}}},
+            {"toolUse": {"toolUseId": "t1", "name": "trains", "input": ARGS}},
+        ],
+    },
+    {
+        "role": "user",
+        "content": [{"toolResult": {"toolUseId": "t1", "content": [{"text": "09:14"}]}}],
+    },
+    {"role": "assistant", "content": [{"text": ANSWER}]},
+]
+SHAREGPT: dict[str, Any] = {
+    "conversations": [
+        {"from": "human", "value": QUESTION},
+        {"from": "function_call", "value": f'{{"name": "trains", "arguments": {TEXT}}}'},
+        {"from": "observation", "value": "09:14"},
+        {"from": "gpt", "value": ANSWER},
+    ],
+    "tools": "[]",
+}
+_TAGGED = f'<tool_call>\n{{"name": "trains", "arguments": {TEXT}}}\n</tool_call>'
+_RESPONDED = '<tool_response>\n{"name": "trains", "content": "09:14"}\n</tool_response>'
+_RULES = f"Call tools so: {_TAGGED.replace('trains', '<name>')}"
+HERMES: list[Any] = [
+    {"role": "system", "content": _RULES},
+    _ASK,
+    {"role": "assistant", "content": _TAGGED},
+    {"role": "tool", "content": _RESPONDED},
+    _ANSWER,
+]
+CHATML = "\n".join(
+    f"<|im_start|>{message['role']}\n{message['content']}<|im_end|>" for message in HERMES
+)
+_ACTION = f"Thought: I look.\nAction: trains\nAction Input: {TEXT}\nObservation: 09:14"
+_FINAL = f"Thought: I know.\nFinal Answer: {ANSWER}"
+REACT = f"Answer as well as you can.\n\nQuestion: {QUESTION}\n{_ACTION}\n{_FINAL}"
+REACT_CHAT: list[Any] = [
+    {"role": "system", "content": "Use tools.\nAction: the action to take\nAction Input: it"},
+    _ASK,
+    {"role": "assistant", "content": _ACTION.partition("\nObservation")[0]},
+    {"role": "user", "content": "Observation: 09:14"},
+    {"role": "assistant", "content": _FINAL},
+]
+CREW: list[Any] = [
+    {"role": "system", "content": "You are a guide.\nYour personal goal is: to help"},
+    _ASK,
+    {
+        "role": "assistant",
+        "content": f"```\n{_ACTION}\n\n\nYou ONLY have access to the following tools, and should "
+        "NEVER make up tools\n```\nThought: you should\nAction: the action to take, only one\n"
+        "Action Input: the input\nObservation: the result\n```",
+    },
+    {"role": "assistant", "content": f"```\n{_FINAL}\n```"},
+]
 
 ONE = [CALL]
 ROWS: list[Row] = [
@@ -235,4 +435,58 @@ ROWS: list[Row] = [
     ("mcp_jsonrpc", "one", MCP[5], ONE, None),
     ("openhands_events", "events", OPENHANDS, ONE, ANSWER),
     ("openhands_events", "history", {"instance_id": "i", "history": OPENHANDS}, ONE, ANSWER),
+    ("swe_agent_traj", "history", SWE_AGENT, ONE, ANSWER),
+    ("swe_agent_traj", "trajectory", SWE_AGENT_OLD, [], ANSWER),
+    ("mini_swe_agent", "commands", MINI, [], ANSWER),
+    ("mini_swe_agent", "tools", MINI_TOOLS, ONE, ANSWER),
+    ("toolbench", "run", TOOLBENCH, [CALL, FINISH], ANSWER),
+    ("langchain_agent_executor", "run", EXECUTOR, ONE, ANSWER),
+    ("langchain_agent_executor", "steps", EXECUTOR["intermediate_steps"], ONE, None),
+    (
+        "langchain_agent_executor",
+        "tuples",
+        [[["trains", "Oslo", "Action: trains"], "09:14"]],
+        [("trains", "Oslo")],
+        None,
+    ),
+    ("cohere_chat", "messages", COHERE, ONE, ANSWER),
+    ("cohere_chat", "dict", {"messages": COHERE, "model": "command-r"}, ONE, ANSWER),
+    (
+        "cohere_chat",
+        "response",
+        {"id": "c1", "finish_reason": "COMPLETE", "message": COHERE[3]},
+        [],
+        ANSWER,
+    ),
+    ("cohere_chat", "version_1", COHERE_1, ONE, ANSWER),
+    ("mistral_chat", "messages", MISTRAL, ONE, ANSWER),
+    ("mistral_chat", "exchanges", exchanges(MISTRAL, "mistral-large-latest"), ONE, ANSWER),
+    (
+        "mistral_chat",
+        "response",
+        {"model": "mistral-small", "choices": [{"message": MISTRAL[3]}]},
+        [],
+        ANSWER,
+    ),
+    ("openai_chat", "exchanges", exchanges(OPENAI, "gpt-4.1"), ONE, ANSWER),
+    ("openai_chat", "exchange", exchanges(OPENAI, "gpt-4.1")[-1], ONE, ANSWER),
+    ("bedrock_converse", "messages", CONVERSE, ONE, ANSWER),
+    ("bedrock_converse", "dict", {"system": [], "messages": CONVERSE}, ONE, ANSWER),
+    (
+        "bedrock_converse",
+        "response",
+        {"output": {"message": CONVERSE[3]}, "stopReason": "end_turn"},
+        [],
+        ANSWER,
+    ),
+    ("sharegpt", "record", SHAREGPT, ONE, ANSWER),
+    ("sharegpt", "turns", SHAREGPT["conversations"], ONE, ANSWER),
+    ("hermes_chatml", "text", CHATML, ONE, ANSWER),
+    ("hermes_chatml", "messages", HERMES, ONE, ANSWER),
+    ("hermes_chatml", "completion", _TAGGED, ONE, None),
+    ("react_text", "text", REACT, ONE, ANSWER),
+    ("react_text", "messages", REACT_CHAT, ONE, ANSWER),
+    ("react_text", "dict", {"messages": REACT_CHAT}, ONE, ANSWER),
+    ("crewai_react", "messages", CREW, ONE, ANSWER),
+    ("crewai_react", "dict", {"messages": CREW}, ONE, ANSWER),
 ]

@@ -127,7 +127,7 @@ def test_is_a_message(message: Any):
         {"role": "assistant", "content": "", "toolCalls": [{"name": "f"}]},
         {"role": "assistant", "content": "", "action": {"name": "f"}},
         {"role": "assistant", "content": [{"type": "toolUse", "name": "f"}]},
-        {"role": "assistant", "content": [{"toolUse": {"name": "f"}}]},
+        {"role": "assistant", "content": [{"toolCall": {"name": "f"}}]},
         {"role": "assistant", "content": "", "tool_calls": {"name": "f"}},
         {"role": "assistant", "content": "", "tool_calls": [{"tool": "f"}]},
         {"role": "assistant", "content": 5},

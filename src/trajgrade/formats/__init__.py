@@ -31,6 +31,10 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.bedrock_agent_trace:FORMAT",
         "Amazon Bedrock agents: events with orchestrationTrace",
     ),
+    "bedrock_converse": Entry(
+        "trajgrade.formats.bedrock_converse:FORMAT",
+        "Bedrock Converse messages: blocks toolUse, toolResult",
+    ),
     "bfcl": Entry(
         "trajgrade.formats.bfcl:FORMAT",
         "Berkeley Function-Calling Leaderboard: ground_truth, question or result",
@@ -55,6 +59,14 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.codex_rollout:FORMAT",
         "Codex sessions: lines with a payload and a type like response_item",
     ),
+    "cohere_chat": Entry(
+        "trajgrade.formats.cohere_chat:FORMAT",
+        "Cohere chat: tool_plan, citations with sources, chat_history",
+    ),
+    "crewai_react": Entry(
+        "trajgrade.formats.crewai_react:FORMAT",
+        "CrewAI's agents that write calls as text: Action, Action Input",
+    ),
     "deepeval_trace": Entry(
         "trajgrade.formats.deepeval_trace:FORMAT",
         "DeepEval traces: llmSpans, toolSpans, agentSpans, baseSpans",
@@ -67,9 +79,17 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.gemini_contents:FORMAT",
         "Gemini contents: parts with text, functionCall, functionResponse",
     ),
+    "hermes_chatml": Entry(
+        "trajgrade.formats.hermes_chatml:FORMAT",
+        "Hermes calls in ChatML: <|im_start|>, <tool_call>",
+    ),
     "inspect_eval_log": Entry(
         "trajgrade.formats.inspect_eval_log:FORMAT",
         "Inspect logs (JSON): eval and samples",
+    ),
+    "langchain_agent_executor": Entry(
+        "trajgrade.formats.langchain_agent_executor:FORMAT",
+        "LangChain's AgentExecutor: pairs of action and observation, intermediate_steps",
     ),
     "langchain_messages": Entry(
         "trajgrade.formats.langchain_messages:FORMAT",
@@ -90,6 +110,14 @@ BUILTINS: dict[str, Entry] = {
     "mcp_jsonrpc": Entry(
         "trajgrade.formats.mcp_jsonrpc:FORMAT",
         "MCP messages: jsonrpc with methods like tools/call",
+    ),
+    "mini_swe_agent": Entry(
+        "trajgrade.formats.mini_swe_agent:FORMAT",
+        "mini-swe-agent: trajectory_format mini-swe-agent-…",
+    ),
+    "mistral_chat": Entry(
+        "trajgrade.formats.mistral_chat:FORMAT",
+        "Mistral chat: OpenAI's shape with Mistral's models, prefix",
     ),
     "openai_agents_run_state": Entry(
         "trajgrade.formats.openai_agents_run_state:FORMAT",
@@ -123,11 +151,27 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.potato_conversation:FORMAT",
         "Potato conversations: turns with speaker and text, structured_turns",
     ),
+    "react_text": Entry(
+        "trajgrade.formats.react_text:FORMAT",
+        "ReAct as text: Thought, Action with its input, Observation",
+    ),
+    "sharegpt": Entry(
+        "trajgrade.formats.sharegpt:FORMAT",
+        "ShareGPT records: conversations of from and value",
+    ),
+    "swe_agent_traj": Entry(
+        "trajgrade.formats.swe_agent_traj:FORMAT",
+        "SWE-agent: a history with agents, steps with action and observation",
+    ),
     "tau_bench": Entry(
         "trajgrade.formats.tau_bench:FORMAT",
         "tau-bench runs: traj beside task_id or reward",
     ),
     "text": Entry("trajgrade.formats.text:FORMAT", "a bare text: one message by the assistant"),
+    "toolbench": Entry(
+        "trajgrade.formats.toolbench:FORMAT",
+        "ToolBench runs: answer_generation beside tree, win",
+    ),
     "trajgrade": Entry("trajgrade.formats.own:FORMAT", "trajgrade's own shape: trajgrade, steps"),
     "vertex_trajectory": Entry(
         "trajgrade.formats.vertex_trajectory:FORMAT",

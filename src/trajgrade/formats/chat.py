@@ -20,7 +20,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from trajgrade.formats import text_dialects
 from trajgrade.formats.chat_loose import ROLES, conversation, messages_of
+from trajgrade.formats.chat_origins import origin_of
 from trajgrade.formats.chat_wire import WIRE, read_wire
 from trajgrade.formats.plain_call import is_call
 from trajgrade.glimpse import Glimpse
@@ -51,6 +53,8 @@ class Chat:
     def recognises(self, seen: Glimpse) -> bool:
         """Whether each item is a message that holds no more than this format reads."""
         data = seen.data
+        if origin_of(seen) is not None:
+            return False
         if isinstance(data, dict):
             if "messages" in data:
                 if not isinstance(data["messages"], list) or not _simple(data, _AROUND):
@@ -61,13 +65,21 @@ class Chat:
             return False
         items = messages_of(data)
         texts = sum(isinstance(item, str) for item in items)
-        return all(isinstance(item, str) or _is_message(item) for item in items) and (
-            texts < len(items) or not items
+        return (
+            all(isinstance(item, str) or _is_message(item) for item in items)
+            and (texts < len(items) or not items)
+            and not _follows(data)
         )
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one conversation."""
         return [conversation(data, "chat")]
+
+
+def _follows(data: Any) -> bool:
+    """Whether the assistant's texts hold calls, by a protocol of their own."""
+    said = text_dialects.said_in(data)
+    return said is not None and text_dialects.of_said(said) is not None
 
 
 def _is_message(item: Any) -> bool:

@@ -24,6 +24,7 @@ ROLES = {
     **{role: role for role in ("system", "developer", "user", "assistant", "tool", "function")},
     "human": "user", "ai": "assistant", "model": "assistant", "bot": "assistant",
 }  # fmt: skip
+_TOLD = frozenset({"role", "content", "tool_calls"})
 
 
 def messages_of(data: Any) -> list[Any]:
@@ -39,8 +40,34 @@ def messages_of(data: Any) -> list[Any]:
     return []
 
 
-def conversation(data: Any, format: str) -> Trajectory:  # noqa: A002 the field's word for it
+def choices_in(data: Any) -> list[dict[str, Any]]:
+    """Return the choices of the API's response, each as a conversation; none where it is none.
+
+    Raises:
+        MalformedTraceError: A choice holds no message.
+    """
+    choices = data.get("choices") if isinstance(data, dict) else None
+    if not isinstance(choices, list) or not choices:
+        return []
+    messages = [choice.get("message") if isinstance(choice, dict) else None for choice in choices]
+    if not all(isinstance(message, dict) for message in messages):
+        return []
+    if not all(_TOLD & message.keys() for message in messages if message is not None):
+        raise MalformedTraceError("a choice holds no message with role, content or tool_calls")
+    return [{"messages": [message], "id": data.get("id")} for message in messages]
+
+
+def conversation(
+    data: Any,
+    format: str,  # noqa: A002 the field's word for it
+    before: Iterable[str] = (),
+) -> Trajectory:
     """Read one conversation.
+
+    Args:
+        data: Its messages.
+        format: The name of the format.
+        before: What was unusual so far.
 
     Raises:
         MalformedTraceError: It breaks the rules.
@@ -49,23 +76,24 @@ def conversation(data: Any, format: str) -> Trajectory:  # noqa: A002 the field'
     key = data.get("id") if isinstance(data, dict) else None
     id = key if isinstance(key, str) else None  # noqa: A001 the field's word for it
     try:
-        return read(msgspec.convert(items, WIRE), format, id=id)
+        return read(msgspec.convert(items, WIRE), format, list(before), id)
     except (ValueError, RecursionError):
-        notes: list[str] = []
+        notes = list(before)
         return read(loosened(items, notes), format, notes, id)
 
 
-def loosened(items: Iterable[Any], notes: list[str]) -> list[Loose]:
+def loosened(items: Iterable[Any], notes: list[str], place: str | None = None) -> list[Loose]:
     """Return the messages.
 
     Args:
         items: Messages; a text is one by the assistant.
         notes: Gets a sentence for each thing unusual.
+        place: Where they stand, for a message; by default their number.
 
     Raises:
         MalformedTraceError: One of them breaks the rules.
     """
-    return [_message(item, f"message {at}", notes) for at, item in enumerate(items)]
+    return [_message(item, place or f"message {at}", notes) for at, item in enumerate(items)]
 
 
 def _message(item: Any, place: str, notes: list[str]) -> Loose:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec.structs import force_setattr
 
+from trajgrade.formats import text_dialects
 from trajgrade.formats.arguments import SHORT, decode, parsed
 from trajgrade.formats.assembly import Waiting, stray
 from trajgrade.formats.content import shown, text_of
@@ -165,7 +166,13 @@ def read_wire(messages: list[Message]) -> Trajectory:
     Raises:
         MalformedTraceError: The arguments of a call are nested too deeply.
     """
-    return read(messages)
+    found = read(messages)
+    if not found.tool_calls:
+        said = [(message.role, message.content or "") for message in messages]
+        dialect = text_dialects.of_said(said)
+        if dialect is not None:  # the calls are written in the texts
+            return text_dialects.read(said, dialect)
+    return found
 
 
 def _placed(call: Any, turn: int | None) -> ToolCall:

@@ -10,16 +10,18 @@ r"""OpenAI's chat API. The mark: `tool_calls` whose members hold a `function`.
     ]
 
 Also as the list under `messages`, one message alone, the list of `tool_calls` alone, and the
-response of the API, `{"choices": [{"message": {…}}]}`, one trajectory for each choice. Arguments
-are JSON text or an object. A custom tool's `input` is text and stays so.
+response of the API, `{"choices": [{"message": {…}}]}`, one trajectory for each choice; and requests
+with their responses, `{"request": {…}, "response": {…}}`, one on each line, of which the last hold
+the whole run. Arguments are JSON text or an object. A custom tool's `input` is text and stays so.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from trajgrade.errors import MalformedTraceError
-from trajgrade.formats.chat_loose import conversation, messages_of
+from trajgrade.formats import exchanges
+from trajgrade.formats.chat_loose import choices_in, conversation, messages_of
+from trajgrade.formats.chat_origins import origin_of
 from trajgrade.formats.chat_wire import WIRE, read_wire
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
@@ -32,19 +34,20 @@ class OpenAIChat:
     read_wire = staticmethod(read_wire)
 
     def recognises(self, seen: Glimpse) -> bool:
-        """Whether a message asks for a `function`, or the data is the API's response."""
-        if _is_response(seen.data):
+        """Whether a message asks for a `function`, or the data is what the API sent or got."""
+        if origin_of(seen) is not None:
+            return False
+        if _is_response(seen.data) or exchanges.are_exchanges(seen.data):
             return True
         return dict in seen.kinds and any(map(_asks, messages_of(seen.data)))
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the conversation, or one for each choice of a response."""
-        if not _is_response(data):
-            return [conversation(data, "openai_chat")]
-        return [
-            conversation({"messages": [_message(choice)], "id": data.get("id")}, "openai_chat")
-            for choice in data["choices"]
-        ]
+        notes: list[str] = []
+        if exchanges.are_exchanges(data):
+            messages = exchanges.messages_in(data, notes)
+            return [conversation(messages, "openai_chat", notes)]
+        return [conversation(one, "openai_chat") for one in choices_in(data) or [data]]
 
 
 def _is_response(data: Any) -> bool:
@@ -54,13 +57,6 @@ def _is_response(data: Any) -> bool:
     return bool(choices) and all(
         isinstance(choice, dict) and isinstance(choice.get("message"), dict) for choice in choices
     )
-
-
-def _message(choice: dict[str, Any]) -> dict[str, Any]:
-    message: dict[str, Any] = choice["message"]
-    if "role" not in message and "content" not in message and "tool_calls" not in message:
-        raise MalformedTraceError("a choice holds no message with role, content or tool_calls")
-    return message
 
 
 def _asks(item: Any) -> bool:

@@ -3,7 +3,7 @@
     "Yes, at 09:14."
 
 Text that holds a trace as JSON is read as that trace before it comes here; text that begins like
-one and is none is refused.
+one and is none is refused. Text in which calls are written belongs to other formats.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from trajgrade.errors import MalformedTraceError, shorten
+from trajgrade.formats.text_dialects import of_text
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Step, Trajectory
 
@@ -19,8 +20,8 @@ class Text:
     """A bare text; the module shows one."""
 
     def recognises(self, seen: Glimpse) -> bool:
-        """Whether the data is a text."""
-        return isinstance(seen.data, str)
+        """Whether the data is a text in which no calls are written."""
+        return isinstance(seen.data, str) and of_text(seen.data) is None
 
     def read(self, data: Any) -> list[Trajectory]:
         """Return the one message."""
