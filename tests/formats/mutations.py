@@ -17,6 +17,11 @@ WORDS = (
     "tool_use_id", "call_id", "is_error", "additional_kwargs", "invalid_tool_calls", "candidates",
     "tool", "user", "assistant", "model", "ai", "human", "constructor", "tool_use", "tool_result",
     "mcp_call", "custom_tool_call", "web_search_call", "function_call_output", "output_text",
+    "resourceSpans", "scopeSpans", "spans", "spanId", "attributes", "key", "value", "stringValue",
+    "tags", "operationName", "events", "observations", "toolSpans", "llmSpans", "run_type", "inputs",
+    "outputs", "child_runs", "trace", "orchestrationTrace", "author", "eval_cases", "samples", "epoch",
+    "generated_items", "raw_item", "schema_version", "history", "model_output", "action", "traj",
+    "ground_truth", "question", "gen_ai.operation.name", "execute_tool", "gen_ai.tool.name", "chat",
     "Agent (Action)", "f(", "f(a=1)", "f({})", '{"a": 1}', "[", "{", "", "\ud800", "\x00",
 )  # fmt: skip
 
