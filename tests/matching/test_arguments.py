@@ -345,3 +345,30 @@ def test_what_comparators_leave_must_be_equal_where_calls_agree(data):
     got, expected = data.draw(args), data.draw(args)
     if comparer.agrees(got, expected):
         assert comparer.fixed(got) == comparer.fixed(expected)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"overrides": {"f": ["xs[0]"]}},
+        {"overrides": {"f": {"xs[1]": "ignore"}}},
+        {"overrides": {"f": {"xs": "unordered", "y": "ignore"}}},
+        {"mode": "subset", "deep": True},
+        {"ignore_keys": ("*.b",)},
+        {"unicode": "NFC", "overrides": {"f": {"y": "ignore"}}},
+    ],
+)
+def test_a_tuple_in_arguments_is_a_list(options):
+    def arguments(kind: Any, *, y: bool) -> dict[str, Any]:
+        one: dict[str, Any] = {"xs": kind([2, {"a": 1}, "e\u0301"])}
+        return {**one, "y": 1} if y and options.get("mode") == "subset" else one
+
+    for first, second in product([list, tuple], repeat=2):
+        got, expected = arguments(first, y=False), arguments(second, y=True)
+        assert args_agree(got, expected, **options)
+        calls = [ToolCall("f", got), ToolCall("f", {"z": 1})]
+        others = [ToolCall("f", {"z": 1, "q": 1}), ToolCall("f", expected)]
+        rule = CompiledRule(ArgumentRule(**options))
+        assert (1, 0) in Pairing(calls, others, rule).pairs or (0, 1) in Pairing(
+            calls, others, rule
+        ).pairs

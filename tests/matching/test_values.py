@@ -93,3 +93,15 @@ def test_a_text_of_another_class_is_still_that_text():
 @given(st.lists(values, max_size=4))
 def test_a_nan_is_found_wherever_it_stands(found):
     assert has_nan(found) == ("nan" in repr(found))
+
+
+def test_a_tuple_is_a_list():
+    nested = {"a": (1, {"b": (2, 3)})}
+    plain = {"a": [1, {"b": [2, 3]}]}
+    assert same(nested, plain)
+    assert canonical(nested) == canonical(plain)
+    assert list(differences(nested, plain)) == []
+    (place,) = differences({"a": (1, 2)}, {"a": [1, 3]})
+    assert place.path == "a[1]"
+    assert lookup(nested, parse("a[1].b[0]")) == 2
+    assert has_nan((float("nan"),))

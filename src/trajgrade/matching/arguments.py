@@ -248,7 +248,7 @@ def holds(mode: ArgsMode, got: Any, expected: Any, *, deep: bool) -> bool:
 
 
 def _items_hold(mode: ArgsMode, got: Any, expected: Any) -> bool:
-    if not (isinstance(got, list) and isinstance(expected, list)):
+    if not (isinstance(got, (list, tuple)) and isinstance(expected, (list, tuple))):
         return same(got, expected)
     return len(got) == len(expected) and all(
         holds(mode, ours, theirs, deep=True) for ours, theirs in zip(got, expected, strict=True)
@@ -273,7 +273,7 @@ def normalise(value: Any, form: UnicodeForm) -> Any:
         return unicodedata.normalize(form, value)
     if isinstance(value, dict):
         return {normalise(key, form): normalise(item, form) for key, item in value.items()}
-    return [normalise(item, form) for item in value] if isinstance(value, list) else value
+    return [normalise(item, form) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def check_mode(mode: str, where: str) -> ArgsMode:

@@ -99,12 +99,12 @@ def _compiled(pattern: Any) -> regex.Pattern[str]:
 
 def one_of(values: list[Any] | None = None) -> Comparator:
     """The agent's value equals one of the list, or of the reference read as one."""
-    if values is not None and not isinstance(values, list):
+    if values is not None and not isinstance(values, (list, tuple)):
         raise ConfigError(f"comparator one_of: a list is needed, got {values!r}")
 
     def agrees(got: Any, expected: Any) -> bool:
         allowed = expected if values is None else values
-        return isinstance(allowed, list) and any(same(got, value) for value in allowed)
+        return isinstance(allowed, (list, tuple)) and any(same(got, value) for value in allowed)
 
     return agrees
 
@@ -113,7 +113,7 @@ def unordered() -> Comparator:
     """Lists agree as multisets."""
 
     def agrees(got: Any, expected: Any) -> bool:
-        if isinstance(got, list) and isinstance(expected, list):
+        if isinstance(got, (list, tuple)) and isinstance(expected, (list, tuple)):
             return Counter(map(canonical, got)) == Counter(map(canonical, expected))
         return same(got, expected)
 

@@ -83,6 +83,6 @@ def _items(args: Any, *, nested: bool) -> Items:
         + [
             (name, canonical(value))
             for name, value in args.items()
-            if nested or not isinstance(value, (dict, list))
+            if nested or not isinstance(value, (dict, list, tuple))
         ]
     )

@@ -39,7 +39,7 @@ def lookup(value: Any, path: Sequence[Segment]) -> Any:
     for segment in path:
         if isinstance(segment, str) and isinstance(value, dict):
             value = value.get(segment, MISSING)
-        elif isinstance(segment, int) and isinstance(value, list):
+        elif isinstance(segment, int) and isinstance(value, (list, tuple)):
             inside = -len(value) <= segment < len(value)
             value = value[segment] if inside else MISSING
         else:
@@ -80,6 +80,6 @@ def prune(value: Any, ignored: Sequence[re.Pattern[str]], path: str = "") -> Any
             if not any(pattern.fullmatch(inner) for pattern in ignored):
                 kept[key] = prune(item, ignored, inner)
         return kept
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [prune(item, ignored, f"{path}[{index}]") for index, item in enumerate(value)]
     return value

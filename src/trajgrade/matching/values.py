@@ -95,7 +95,7 @@ def has_nan(value: Any) -> bool:
         return math.isnan(value)
     if isinstance(value, dict):
         return any(map(has_nan, value.values()))
-    return isinstance(value, list) and any(map(has_nan, value))
+    return isinstance(value, (list, tuple)) and any(map(has_nan, value))
 
 
 class Difference(NamedTuple):
@@ -118,7 +118,11 @@ def differences(got: Any, expected: Any, path: str = "") -> Iterator[Difference]
         for key in [*expected, *(key for key in got if key not in expected)]:
             inner = f"{path}.{escape(key)}" if path else escape(key)
             yield from differences(got.get(key, MISSING), expected.get(key, MISSING), inner)
-    elif isinstance(got, list) and isinstance(expected, list) and len(got) == len(expected):
+    elif (
+        isinstance(got, (list, tuple))
+        and isinstance(expected, (list, tuple))
+        and len(got) == len(expected)
+    ):
         for index, (ours, theirs) in enumerate(zip(got, expected, strict=True)):
             yield from differences(ours, theirs, f"{path}[{index}]")
     elif not same(got, expected):
