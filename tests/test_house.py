@@ -19,7 +19,7 @@ FORBIDDEN = {
     "abstract", "base", "common", "core", "data", "handler", "helper", "helpers", "impl", "info",
     "manager", "misc", "util", "utils",
 }  # fmt: skip
-VERTEX = {"notebook_utils"}  # Vertex AI's names, which its users import
+VERTEX = {"notebook_utils", "prompt_data"}  # Vertex AI's names, which its users import
 MAX_LINES = 400
 
 # Written so that this file does not find itself.

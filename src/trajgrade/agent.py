@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from trajgrade.calling import Called, Function, caller
-from trajgrade.dataset.example import Example
+from trajgrade.dataset.example import Example, Role
 from trajgrade.errors import ConfigError, TraceError, shorten
 from trajgrade.reply import RESPONSES, TRAJECTORY, Reply, calls_of, read_reply, said_in
 from trajgrade.result import AgentError
@@ -77,6 +77,11 @@ class Agent:
         self.max_concurrency = max_concurrency
         self.traces = traces
         self._function = _function_of(target)
+
+    @property
+    def gives(self) -> frozenset[Role]:
+        """What the dataset need not have, as the agent gives it."""
+        return frozenset({"outputs", "response"} if self.traces else {"response"})
 
     def over(self, examples: Iterable[Example]) -> Generator[Answered, None, None]:
         """Answer every example, in order.

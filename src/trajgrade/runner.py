@@ -23,7 +23,7 @@ import msgspec
 
 from trajgrade.agent import Agent, Outcome
 from trajgrade.contracts import EvaluatorLike
-from trajgrade.dataset import Dataset, Example, Selected
+from trajgrade.dataset import Dataset, Example, Role, Selected
 from trajgrade.errors import TooLargeError, TraceError
 from trajgrade.evaluators.evaluator import described
 from trajgrade.evaluators.function import results_of
@@ -97,7 +97,8 @@ def evaluate(
     chosen.check(rows)
     passing = {**built.passes, **(passes or {})}
     called = on_failure if answering is not None else None
-    grading = Grading(rows, built.evaluators, explain, passing, called)
+    gives = None if answering is None else answering.gives
+    grading = Grading(rows, built.evaluators, explain, passing, called, gives)
     for lack in grading.lacks:
         if on_warning is None:
             warnings.warn(lack, stacklevel=2)
@@ -165,6 +166,7 @@ class Grading:
         explain: Explain,
         passes: dict[str, float],
         on_failure: OnFailure | None = None,
+        given: frozenset[Role] | None = None,
     ) -> None:
         self.rows = Rows()
         self.started_at = datetime.now(UTC)
@@ -184,8 +186,8 @@ class Grading:
         self._on_failure = on_failure
         self._agent = AgentColumns()
         self._pools = {e.key: Pool(e) for e in evaluators if hasattr(e, "corpus")}
-        self.needs = needs_of(evaluators, answered=on_failure is not None)
-        self.lacks = lacks_of(dataset, evaluators, answered=on_failure is not None)
+        self.needs = needs_of(evaluators, given=given)
+        self.lacks = lacks_of(dataset, evaluators, given=given)
 
     def grade(self, example: Example, outcome: Outcome | None = None) -> None:
         """Grade one row with every evaluator.

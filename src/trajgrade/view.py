@@ -15,7 +15,6 @@ from trajgrade.errors import TraceError
 from trajgrade.trajectory import Trajectory
 
 _TRAJECTORY: frozenset[Role] = frozenset({"outputs", "reference_outputs"})
-_ANSWERED: frozenset[Role] = frozenset({"outputs", "response"})
 
 
 class View:
@@ -92,14 +91,17 @@ def _spoken(data: Any) -> Any:
 
 
 def needs_of(
-    evaluators: Sequence[EvaluatorLike], *, raw: bool = True, answered: bool = False
+    evaluators: Sequence[EvaluatorLike],
+    *,
+    raw: bool = True,
+    given: frozenset[Role] | None = None,
 ) -> Needs:
     """Return what a run of the evaluators reads of each row.
 
     Args:
         evaluators: The evaluators.
         raw: Whether those count that are given all there is, whether or not they look at it.
-        answered: Whether an agent is called, which needs the inputs and gives the outputs.
+        given: What an agent gives, which needs the inputs; None where none is called.
     """
     reads = {getattr(evaluator, "reads", "raw") for evaluator in evaluators}
     stored = tuple(
@@ -114,26 +116,32 @@ def needs_of(
         needs |= Needs(stored=())
     if any(getattr(evaluator, "reads_row", False) for evaluator in evaluators):
         needs |= Needs(frozenset(), row=True)
-    if answered:
+    if given is not None:
         inputs: frozenset[Role] = frozenset({"inputs"})
-        kept = inputs | (needs.roles - _ANSWERED)
-        return Needs(kept, needs.trajectories - _ANSWERED, needs.stored, needs.row)
+        kept = inputs | (needs.roles - given)
+        return Needs(kept, needs.trajectories - given, needs.stored, needs.row)
     return needs
 
 
 def lacks_of(
-    dataset: Dataset, evaluators: Sequence[EvaluatorLike], *, answered: bool = False
+    dataset: Dataset,
+    evaluators: Sequence[EvaluatorLike],
+    *,
+    given: frozenset[Role] | None = None,
 ) -> list[str]:
     """Return which metrics need a column that no row of the dataset has.
 
     Args:
         dataset: The dataset.
         evaluators: The evaluators.
-        answered: Whether an agent gives the outputs.
+        given: What an agent gives; None where none is called.
     """
     lacking: dict[str, list[str]] = {}
     for evaluator in evaluators:
-        missing = dataset.missing_columns(needs_of([evaluator], raw=False, answered=answered))
+        known = given
+        if given is not None and getattr(evaluator, "reads", "raw") == "response":
+            known = given | {"outputs"}  # a text that is given needs no trace
+        missing = dataset.missing_columns(needs_of([evaluator], raw=False, given=known))
         for fault in missing.splitlines() if missing else []:
             lacking.setdefault(fault, []).append(evaluator.key)
     return [f"{', '.join(keys)}: {fault}" for fault, keys in lacking.items()]

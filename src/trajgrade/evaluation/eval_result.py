@@ -41,8 +41,8 @@ class EvalResult:
         table: Table | None = None,
     ) -> None:
         self.summary_metrics = dict(summary_metrics)
-        self.metadata = None if metadata is None else dict(metadata)
-        self.run = run
+        self.metadata = dict(metadata or {})
+        self.run: Any = run  # whoever has a task has a run, and need not ask
         self.table = table
         self._metrics_table = metrics_table
 

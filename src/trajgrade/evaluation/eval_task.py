@@ -179,7 +179,7 @@ class EvalTask:
             table=table,
         )
         written = self._places.write(table, output_file_name)
-        if written is not None and result.metadata is not None:
+        if written is not None:
             result.metadata["output_file"] = str(written)
         self._runs.append(result)
         return result
@@ -193,7 +193,7 @@ class EvalTask:
         if self._experiment is None:
             raise ConfigError("display_runs: name an experiment: EvalTask(…, experiment='…')")
         display_lines(
-            [{**(result.metadata or {}), **result.summary_metrics} for result in self._runs],
+            [{**result.metadata, **result.summary_metrics} for result in self._runs],
             f"Experiment {self._experiment}",
         )
 
