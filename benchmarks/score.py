@@ -42,6 +42,7 @@ METRICS = {
     "precision": ("trajectory_precision", {}),
     "recall": ("trajectory_recall", {}),
 }
+BUFFER = 1 << 18  # with Python's own, which is less than a row, lines take four times as long
 TYPED = "msgspec typed decode, arguments"
 WHOLE = "trajgrade.evaluate, six metrics"
 PARSED = "trajgrade on parsed objects: "
@@ -86,7 +87,7 @@ class Line(msgspec.Struct, gc=False):
 def read_typed(path: Path) -> None:
     """Decode the file with msgspec, no field more than a scorer needs."""
     decode, arguments = msgspec.json.Decoder(Line).decode, msgspec.json.Decoder().decode
-    with path.open("rb") as file:
+    with path.open("rb", buffering=BUFFER) as file:
         for line in file:
             row = decode(line)
             for messages in (row.outputs, row.reference_outputs):
@@ -97,7 +98,7 @@ def read_typed(path: Path) -> None:
 
 def read_json(path: Path) -> None:
     """Decode the file with the standard library."""
-    with path.open("rb") as file:
+    with path.open("rb", buffering=BUFFER) as file:
         for line in file:
             row = json.loads(line)
             for messages in (row["outputs"], row["reference_outputs"]):
