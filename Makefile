@@ -46,10 +46,11 @@ $(STAMP):
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --editable '.[test]'
 	@touch $@
 
+# ragas 0.4 imports a module that langchain-community 0.4 no longer has.
 $(PEERS_STAMP):
 	@$(call make_venv,.venv-peers)
 	@.venv-peers/bin/python -m pip install --disable-pip-version-check --quiet \
-		potato-annotation agentevals google-adk ragas pydantic-evals
+		potato-annotation agentevals google-adk ragas pydantic-evals 'langchain-community<0.4'
 	@touch $@
 
 $(MODELS_STAMP):
