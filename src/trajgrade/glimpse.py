@@ -31,15 +31,22 @@ class Glimpse:
     Attributes:
         data: The raw data; objects that can say what they hold (pydantic models, LangChain
             messages, dataclasses, arrays, …) are replaced by it, down to the parts of a message.
+        memo: What formats found out about the data, for those that ask the same.
     """
 
     def __init__(self, data: Any) -> None:
         self.data = plain(data)
+        self.memo: dict[str, Any] = {}
 
     @cached_property
     def keys(self) -> frozenset[str]:
         """The keys of the outermost object; empty where it is none."""
         return frozenset(self.data) if isinstance(self.data, dict) else frozenset()
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The keys of the outermost object and of the items."""
+        return self.keys | self.item_keys
 
     @cached_property
     def items(self) -> list[Any]:

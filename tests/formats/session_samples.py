@@ -407,6 +407,18 @@ CREW: list[Any] = [
     },
     {"role": "assistant", "content": f"```\n{_FINAL}\n```"},
 ]
+BLOCKS: list[Any] = [
+    _ASK,
+    {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "toolu_1", "name": "trains", "input": ARGS}],
+    },
+    {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "09:14"}],
+    },
+    {"role": "assistant", "content": [{"type": "text", "text": ANSWER}]},
+]
 
 ONE = [CALL]
 ROWS: list[Row] = [
@@ -489,4 +501,21 @@ ROWS: list[Row] = [
     ("react_text", "dict", {"messages": REACT_CHAT}, ONE, ANSWER),
     ("crewai_react", "messages", CREW, ONE, ANSWER),
     ("crewai_react", "dict", {"messages": CREW}, ONE, ANSWER),
+    ("crewai_react", "exchanges", exchanges(CREW, "gpt-4o"), ONE, ANSWER),
+    (
+        "anthropic_messages",
+        "exchanges",
+        [
+            {
+                "request": {"model": "claude", "messages": BLOCKS[:1]},
+                "response": {"type": "message", "stop_reason": "tool_use", **BLOCKS[1]},
+            },
+            {
+                "request": {"model": "claude", "messages": BLOCKS[:3]},
+                "response": {"type": "message", "stop_reason": "end_turn", **BLOCKS[3]},
+            },
+        ],
+        ONE,
+        ANSWER,
+    ),
 ]

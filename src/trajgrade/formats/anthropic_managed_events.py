@@ -50,6 +50,8 @@ class AnthropicManagedEvents:
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a line names a method of the SDK's sessions, or an event has a mark."""
+        if list not in seen.kinds and "data" not in seen.keys and "type" not in seen.names:
+            return False
         return any(map(_is_marked, _lines(seen.data)))
 
     def read(self, data: Any) -> list[Trajectory]:

@@ -11,7 +11,9 @@
     ]
 
 Also as the list under `messages`, one message alone, the response of the API
-(`{"type": "message", "stop_reason": …, "content": […]}`), and the list of blocks alone. A call is
+(`{"type": "message", "stop_reason": …, "content": […]}`), the list of blocks alone, and requests
+with their responses, `{"request": {…}, "response": {…}}`, one on each line, of which the last hold
+the whole run. A call is
 `tool_use` or `mcp_tool_use`; `server_tool_use` is one that Anthropic runs: hosted. A user message
 that holds only results is no turn of the user's.
 """
@@ -21,7 +23,7 @@ from __future__ import annotations
 from typing import Any
 
 from trajgrade.errors import MalformedTraceError, shorten
-from trajgrade.formats import expect
+from trajgrade.formats import exchanges, expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content_blocks import CALLS, MARKS, kind_of, message
 from trajgrade.glimpse import Glimpse
@@ -38,12 +40,16 @@ class AnthropicMessages:
         data = seen.data
         if isinstance(data, dict) and data.get("type") == "message" and "stop_reason" in data:
             return isinstance(data.get("content"), list)
+        if exchanges.has_blocks(data):
+            return True
         return dict in seen.kinds and any(map(_is_marked, _messages(data)))
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one conversation."""
         assembly = Assembly("anthropic_messages")
-        for at, item in enumerate(_messages(data)):
+        recorded = exchanges.are_exchanges(data)
+        messages = exchanges.messages_in(data, assembly.notes) if recorded else _messages(data)
+        for at, item in enumerate(messages):
             place = f"message {at}"
             raw = expect.record(item, place)
             role = raw.get("role", "assistant")

@@ -39,6 +39,8 @@ class BedrockConverse:
         data = seen.data
         if isinstance(data, dict) and "stopReason" in data and _response(data) is not None:
             return True
+        if seen.items and seen.block_keys.isdisjoint(_MARKS):
+            return False
         return any(map(_is_marked, _messages(data)))
 
     def read(self, data: Any) -> list[Trajectory]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from trajgrade.formats import text_dialects
 from trajgrade.formats.chat_loose import ROLES, conversation, messages_of
 from trajgrade.formats.chat_origins import origin_of
 from trajgrade.formats.chat_wire import WIRE, read_wire
@@ -65,21 +64,13 @@ class Chat:
             return False
         items = messages_of(data)
         texts = sum(isinstance(item, str) for item in items)
-        return (
-            all(isinstance(item, str) or _is_message(item) for item in items)
-            and (texts < len(items) or not items)
-            and not _follows(data)
+        return all(isinstance(item, str) or _is_message(item) for item in items) and (
+            texts < len(items) or not items
         )
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one conversation."""
         return [conversation(data, "chat")]
-
-
-def _follows(data: Any) -> bool:
-    """Whether the assistant's texts hold calls, by a protocol of their own."""
-    said = text_dialects.said_in(data)
-    return said is not None and text_dialects.of_said(said) is not None
 
 
 def _is_message(item: Any) -> bool:

@@ -1,16 +1,17 @@
-"""Whose messages they are, where several APIs speak the language of OpenAI's chat.
+"""Whose messages they are, where many speak the language of OpenAI's chat.
 
-An origin is told by a mark that only it has. What bears none is OpenAI's own, or nobody's.
+An origin is told by a mark that only it has: a key, a model, a protocol that the texts follow. What
+bears none is OpenAI's own, or nobody's.
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from trajgrade.formats import exchanges
+from trajgrade.formats import exchanges, text_dialects
 from trajgrade.glimpse import Glimpse
 
-Origin = Literal["cohere_chat", "mistral_chat", "mini_swe_agent"]
+Origin = Literal["cohere_chat", "mistral_chat", "mini_swe_agent"] | text_dialects.Dialect
 
 _MISTRAL = (
     "mistral-", "ministral-", "codestral-", "magistral-", "devstral-", "pixtral-", "voxtral-",
@@ -20,11 +21,22 @@ _MISTRAL = (
 
 def origin_of(seen: Glimpse) -> Origin | None:
     """Return the origin whose mark the data bears."""
+    if "origin" not in seen.memo:
+        seen.memo["origin"] = _origin_of(seen)
+    found: Origin | None = seen.memo["origin"]
+    return found
+
+
+def _origin_of(seen: Glimpse) -> Origin | None:
     data = seen.data
+    dialect = text_dialects.of(data)
     if isinstance(data, dict):
         named = data.get("trajectory_format")
         if isinstance(named, str) and named.startswith("mini-swe-agent"):
             return "mini_swe_agent"
+    if dialect is not None:
+        return dialect
+    if isinstance(data, dict):
         if _is_mistral(data.get("model")) and ("messages" in data or "choices" in data):
             return "mistral_chat"
         if _is_cohere(data.get("message")) and "finish_reason" in data:

@@ -49,7 +49,7 @@ class ClaudeCode:
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a line is a message of a session."""
-        return any(map(_is_message, lines_of(seen.data)))
+        return "message" in seen.names and any(map(_is_message, lines_of(seen.data)))
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one session."""

@@ -58,7 +58,7 @@ class CodexRollout:
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a line has a payload and one of Codex's types."""
-        return any(map(_is_line, lines_of(seen.data)))
+        return "payload" in seen.names and any(map(_is_line, lines_of(seen.data)))
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one session."""

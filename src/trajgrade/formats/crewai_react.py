@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from trajgrade.errors import MalformedTraceError
 from trajgrade.formats import text_dialects
+from trajgrade.formats.chat_origins import origin_of
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -28,15 +28,11 @@ class CrewAIReAct:
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the prompt is CrewAI's and the assistant writes its calls as text."""
-        said = text_dialects.said_in(seen.data)
-        return said is not None and text_dialects.of_said(said) == "crewai_react"
+        return origin_of(seen) == "crewai_react"
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one conversation."""
-        said = text_dialects.said_in(data)
-        if said is None:
-            raise MalformedTraceError("expected messages of a role and a text")
-        return [text_dialects.read(said, "crewai_react")]
+        return [text_dialects.read(text_dialects.said_in(data), "crewai_react", data)]
 
 
 FORMAT = CrewAIReAct()

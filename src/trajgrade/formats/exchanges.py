@@ -1,6 +1,7 @@
 """Recorded requests and responses of an API → the messages of the run.
 
-{"request": {"messages": […]}, "response": {"choices": [{"message": {…}}]}}
+{"request": {"messages": […]}, "response": {"choices": [{"message": {…}}]}}     OpenAI's shape
+{"request": {"messages": […]}, "response": {"type": "message", "content": […]}}  Anthropic's
 
 One exchange on each line. Every request repeats what came before, so that the run is what stands in
 the last request and the last response. What a response asked for and no later request holds was
@@ -26,6 +27,28 @@ def _is_exchange(line: Any) -> bool:
         return False
     request = line.get("request")
     return isinstance(request, dict) and isinstance(request.get("messages"), list)
+
+
+def has_choices(data: Any) -> bool:
+    """Whether they are exchanges, and a response has OpenAI's shape."""
+    return are_exchanges(data) and any(
+        isinstance(response, dict) and isinstance(response.get("choices"), list)
+        for response in _responses(data)
+    )
+
+
+def has_blocks(data: Any) -> bool:
+    """Whether they are exchanges, and a response has Anthropic's shape."""
+    return are_exchanges(data) and any(
+        isinstance(response, dict)
+        and response.get("type") == "message"
+        and isinstance(response.get("content"), list)
+        for response in _responses(data)
+    )
+
+
+def _responses(data: Any) -> list[Any]:
+    return [line["response"] for line in (data if isinstance(data, list) else [data])]
 
 
 def models_in(data: Any) -> list[str]:

@@ -40,6 +40,8 @@ class GeminiCLI:
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a line is the header of a session, or a message of type `gemini`."""
+        if "projectHash" not in seen.names and "gemini" not in seen.types and not seen.keys:
+            return False
         return any(map(_is_marked, lines_of(seen.data)))
 
     def read(self, data: Any) -> list[Trajectory]:

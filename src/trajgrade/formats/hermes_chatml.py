@@ -25,6 +25,7 @@ from typing import Any
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import text_dialects
+from trajgrade.formats.chat_origins import origin_of
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -41,17 +42,12 @@ class HermesChatML:
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the text is ChatML, or the assistant writes calls in tags."""
-        if isinstance(seen.data, str):
-            return text_dialects.of_text(seen.data) == "hermes_chatml"
-        said = text_dialects.said_in(seen.data)
-        return said is not None and text_dialects.of_said(said) == "hermes_chatml"
+        return origin_of(seen) == "hermes_chatml"
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one conversation."""
         said = _said(data) if isinstance(data, str) else text_dialects.said_in(data)
-        if said is None:
-            raise MalformedTraceError("expected a text, or messages of a role and a text")
-        return [text_dialects.read(said, "hermes_chatml")]
+        return [text_dialects.read(said, "hermes_chatml", data)]
 
 
 def _said(text: str) -> list[text_dialects.Said]:

@@ -35,6 +35,7 @@ _FAMILIES = (
     "notifications/initialized", "notifications/resources/", "notifications/prompts/",
 )  # fmt: skip
 _INSIDE = ("message", "payload", "data", "body")
+_NAMES = frozenset({"jsonrpc", *_INSIDE})
 _Request = tuple[str | None, ToolCall | None]
 
 
@@ -43,6 +44,8 @@ class MCPJsonRPC:
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a message calls one of MCP's methods."""
+        if seen.names.isdisjoint(_NAMES) and list not in seen.kinds:
+            return False
         return any(
             _is_mcp(message) for line in lines_of(seen.data) for message, _ in _messages(line)
         )

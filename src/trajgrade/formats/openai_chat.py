@@ -37,7 +37,7 @@ class OpenAIChat:
         """Whether a message asks for a `function`, or the data is what the API sent or got."""
         if origin_of(seen) is not None:
             return False
-        if _is_response(seen.data) or exchanges.are_exchanges(seen.data):
+        if _is_response(seen.data) or exchanges.has_choices(seen.data):
             return True
         return dict in seen.kinds and any(map(_asks, messages_of(seen.data)))
 

@@ -50,7 +50,8 @@ class OpenHandsEvents:
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether an event has a source and an action or an observation."""
-        return any(map(_is_event, _events(seen.data)))
+        named = "source" in seen.names or "history" in seen.keys
+        return named and any(map(_is_event, _events(seen.data)))
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one run."""

@@ -20,9 +20,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from trajgrade.errors import MalformedTraceError
 from trajgrade.formats import text_dialects
 from trajgrade.formats.assembly import Assembly
+from trajgrade.formats.chat_origins import origin_of
 from trajgrade.formats.react_steps import Part, add_parts, parts_of
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
@@ -33,19 +33,13 @@ class ReActText:
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the text, or what the assistant says, has actions in ReAct's form."""
-        if isinstance(seen.data, str):
-            return text_dialects.of_text(seen.data) == "react_text"
-        said = text_dialects.said_in(seen.data)
-        return said is not None and text_dialects.of_said(said) == "react_text"
+        return origin_of(seen) == "react_text"
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the conversation, or the text: one trajectory for each question."""
         if isinstance(data, str):
             return _questions(parts_of(data))
-        said = text_dialects.said_in(data)
-        if said is None:
-            raise MalformedTraceError("expected a text, or messages of a role and a text")
-        return [text_dialects.read(said, "react_text")]
+        return [text_dialects.read(text_dialects.said_in(data), "react_text", data)]
 
 
 def _questions(parts: list[Part]) -> list[Trajectory]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from trajgrade.errors import MalformedTraceError, shorten
-from trajgrade.formats.text_dialects import of_text
+from trajgrade.formats.chat_origins import origin_of
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Step, Trajectory
 
@@ -21,7 +21,7 @@ class Text:
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the data is a text in which no calls are written."""
-        return isinstance(seen.data, str) and of_text(seen.data) is None
+        return isinstance(seen.data, str) and origin_of(seen) is None
 
     def read(self, data: Any) -> list[Trajectory]:
         """Return the one message."""

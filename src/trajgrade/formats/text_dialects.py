@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
+from trajgrade.errors import MalformedTraceError
+from trajgrade.formats import exchanges
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.react_steps import add_parts, parts_of
 from trajgrade.formats.tool_tags import CALL, RESPONSE, add_answered, add_said
@@ -24,6 +26,14 @@ _PASTED = "You ONLY have access to the following tools"
 _CHATML = "<|im_start|>"
 _ROLES = {"developer": "system", "function": "tool"}
 _KEYS = frozenset({"role", "content"})
+
+
+def of(data: Any) -> Dialect | None:
+    """Return the protocol of a text, or of messages of texts."""
+    if isinstance(data, str):
+        return of_text(data)
+    said = said_in(data)
+    return None if said is None else of_said(said)
 
 
 def of_text(text: str) -> Dialect | None:
@@ -51,6 +61,11 @@ def of_said(said: Iterable[Said]) -> Dialect | None:
 def said_in(data: Any) -> list[Said] | None:
     """Return roles and texts of messages that are nothing but that; None where they are more."""
     items = data.get("messages") if isinstance(data, dict) else data
+    if exchanges.are_exchanges(data):
+        try:
+            items = exchanges.messages_in(data, [])
+        except MalformedTraceError:
+            return None
     if not isinstance(items, list) or not items:
         return None
     said = []
@@ -83,12 +98,21 @@ def _is_react(text: str) -> bool:
     return "input" in kinds or "thought" in kinds or "observation" in kinds
 
 
-def read(said: Iterable[Said], dialect: Dialect, id: str | None = None) -> Trajectory:  # noqa: A002
+def read(said: Iterable[Said] | None, dialect: Dialect, held: Any = None) -> Trajectory:
     """Read messages that follow a protocol.
+
+    Args:
+        said: The role and the text of each.
+        dialect: The protocol.
+        held: What they were taken from.
 
     Raises:
         MalformedTraceError: Arguments are nested too deeply.
     """
+    if said is None:
+        raise MalformedTraceError("expected a text, or messages of a role and a text")
+    key = held.get("id") if isinstance(held, dict) else None
+    id = key if isinstance(key, str) else None  # noqa: A001 the field's word for it
     assembly = Assembly(dialect)
     add = _hermes if dialect == "hermes_chatml" else _react
     answer: str | None = None
