@@ -77,6 +77,7 @@ def test_an_object_that_json_has_no_place_for_gets_a_stand_in():
         {"steps": [{"role": "assistant", "tool_calls": [{"name": ""}]}]},
         {"steps": [{"role": "assistant", "tool_calls": [{"args": {}}]}]},
         {"steps": [{"role": 5}]},
+        {"steps": [{"role": "wizard"}]},
         {"hosted_calls": [{"name": "f", "status": "perhaps"}]},
         {"final_response": 5},
         {"notes": [5]},

@@ -18,11 +18,13 @@ from typing import Any
 
 import msgspec
 
-from trajgrade.errors import MalformedTraceError
+from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
 from trajgrade.formats.arguments import MAX_DEPTH, bounded
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Step, ToolCall, Trajectory
+
+_ROLES = ("system", "user", "assistant", "tool")
 
 
 class _Shape(msgspec.Struct):
@@ -55,6 +57,11 @@ class Own:
             shape = msgspec.convert(record, _Shape)
         except (ValueError, RecursionError) as broken:
             raise MalformedTraceError(f"trajgrade's own shape: {broken}") from None
+        for at, step in enumerate(shape.steps):
+            if step.role not in _ROLES:
+                raise MalformedTraceError(
+                    f"step {at}: the role is {shorten(step.role)}; known are {', '.join(_ROLES)}"
+                )
         made = [call for step in shape.steps for call in step.tool_calls]
         for at, call in enumerate([*made, *shape.hosted_calls, *(shape.tool_calls or ())]):
             expect.name(call.name, f"call {at}")
