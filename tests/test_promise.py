@@ -13,6 +13,7 @@ from click.testing import CliRunner
 import trajgrade
 from trajgrade.cli.entry import command
 from trajgrade.config import load_config
+from trajgrade.evaluation import EvalTask
 from trajgrade.evaluators import build_evaluator
 from trajgrade.jsontext import read_back
 
@@ -74,7 +75,18 @@ def from_the_command(folder: Path) -> dict[str, Any]:
     return read_back(line)["results"][NAME]
 
 
-@pytest.mark.parametrize("door", [over_a_dataset, from_yaml, from_the_command])
+def with_vertex_names(folder: Path) -> dict[str, Any]:
+    rows = [{"prompt": ROW["inputs"], "reference_trajectory": ROW["reference_outputs"]}]
+    task = EvalTask(dataset=rows, metrics=[{NAME: PARAMS}])
+    result = task.evaluate(runnable=lambda prompt: ROW["outputs"])
+    found = result.run.rows[0].results[NAME].to_dict()
+    del found["metadata"][
+        "alignment"
+    ]  # kept for the worst rows, which the others were asked not to
+    return found
+
+
+@pytest.mark.parametrize("door", [over_a_dataset, from_yaml, from_the_command, with_vertex_names])
 def test_every_door_gives_the_result_that_python_gives(
     door: Callable[[Path], dict[str, Any]], tmp_path: Path
 ):

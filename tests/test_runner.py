@@ -382,3 +382,12 @@ def test_the_run_as_a_frame_has_a_line_for_each_row():
     frame = trajgrade.evaluate(THREE, ["trajectory_match"]).to_pandas()
     assert list(frame["trajectory_match/score"]) == [1.0, 0.0, 0.0]
     assert frame["trajectory_match/explanation"][1].startswith("no strict match")
+
+
+def test_a_function_may_ask_for_the_row():
+    def lengths(row, response):
+        return len(row["note"]) + len(response)
+
+    rows = [{"response": "ab", "note": "x"}, {"response": "c", "note": "yz"}]
+    run = evaluate(rows, [lengths, "exact_match"], on_warning=lambda lack: None)
+    assert run.summary["lengths"].mean == 3

@@ -441,3 +441,30 @@ def test_the_tau_runs_are_fifty_tasks_of_four_trials(shared: Path):
     assert len({e.id for e in examples}) == 50
     assert {e.trial for e in examples} == {0, 1, 2, 3}
     assert sum(e.stored["reward"] for e in examples) == 84
+
+
+def test_records_are_rows_as_they_stand_whatever_role_their_fields_play(tmp_path):
+    rows = [{"prompt": "a", "x": {"y": [1]}}, {"prompt": "b"}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "a.csv").write_text(
+        'prompt,n,calls,flag\n"{""a"": 1}",007,"[{""tool_name"": ""f""}]",true\n1,2,,x\n'
+    )
+    assert list(Dataset.load(tmp_path / "a.jsonl").records()) == rows
+    assert list(Dataset.load(rows).records()) == rows
+    assert list(Dataset.load(tmp_path / "a.csv").records(["prompt"])) == [
+        {"prompt": '{"a": 1}', "n": "007", "calls": [{"tool_name": "f"}], "flag": True},
+        {"prompt": "1", "n": 2, "calls": None, "flag": "x"},
+    ]
+    assert list(Dataset.load([[{"role": "user", "content": "a"}]]).records()) == [
+        {"outputs": [{"role": "user", "content": "a"}]}
+    ]
+
+
+def test_all_fields_of_a_row_come_where_they_are_asked_for(tmp_path):
+    rows = [{"prompt": "a", "x": {"y": [1]}}, {"prompt": "b"}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for source in (rows, tmp_path / "a.jsonl"):
+        dataset = Dataset.load(source)
+        assert [e.fields for e in dataset.examples(Needs(frozenset(), row=True))] == rows
+        assert [e.fields for e in dataset.examples()] == [{}, {}]
+    assert (Needs(row=True) | Needs()).row
