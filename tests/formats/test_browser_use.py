@@ -46,7 +46,11 @@ def test_the_final_response_is_the_text_of_done_or_what_was_extracted():
 
 
 def test_a_step_whose_model_call_failed():
-    failed = {"model_output": None, "result": [{"error": "429 too many requests"}], "state": {}}
+    failed: dict[str, Any] = {
+        "model_output": None,
+        "result": [{"error": "429 too many requests"}],
+        "state": {},
+    }
     trajectory = Trajectory.from_any({"history": [failed, *copy.deepcopy(BROWSER["history"])]})
     assert len(trajectory.tool_calls) == 3
     assert "429" in trajectory.notes[0]

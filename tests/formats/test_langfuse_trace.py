@@ -74,7 +74,7 @@ def test_what_a_model_said_in_the_shape_of_any_client(output: Any):
 
 
 def test_the_trace_tells_the_final_response_where_no_model_call_does():
-    trace = {
+    trace: dict[str, Any] = {
         "trace": {"id": "t", "output": '"Done."'},
         "observations": [LANGFUSE["observations"][1]],
     }
