@@ -19,8 +19,8 @@ ROWS = st.lists(st.tuples(st.sampled_from("abcd"), SCORES), min_size=1, max_size
 
 def summary(rows) -> MetricSummary:
     column, groups = Column("m", (0.0, 1.0), "higher"), Groups()
-    for name, score in rows:
-        groups.add(name)
+    for trial, (name, score) in enumerate(rows):
+        groups.add(name, trial)
         if isinstance(score, str):
             column.add(EvaluationResult("m", error=ResultError(score, "why")))  # type: ignore[arg-type]
         elif isinstance(score, bool):
@@ -117,3 +117,20 @@ def test_vacuous_rows_are_also_left_out():
         column.add(EvaluationResult("m", float(vacuous), metadata=metadata))
     found = MetricSummary(column, groups).to_dict()
     assert (found["mean"], found["n_vacuous"], found["mean_without_vacuous"]) == (0.5, 1, 0.0)
+
+
+def test_rows_before_the_first_trial_are_examples_too():
+    seen = ["a", "b"]
+    groups = Groups(lambda: seen)
+    for name, trial in (("a", None), ("b", None), ("a", 1), ("c", 0)):
+        groups.add(name, trial)
+    assert list(groups.example_of) == [0, 1, 0, 2]
+    assert (groups.count, groups.repeated) == (3, True)
+
+
+def test_without_trials_every_row_is_an_example_of_its_own():
+    groups = Groups()
+    for name in "abc":
+        groups.add(name)
+    groups.cut(2)
+    assert (groups.count, groups.repeated) == (2, False)

@@ -175,7 +175,7 @@ class Grading:
         self._explain = explain
         self._passes = passes
         self._evaluators = evaluators
-        self._groups = Groups()
+        self._groups = Groups(lambda: (row.id for row in self.rows))
         self._columns: dict[str, Column] = {}
         self._broken: dict[str, list[int]] = {}
         self._worst: dict[str, list[tuple[float, int]]] = {}
@@ -212,7 +212,7 @@ class Grading:
                 self._note(evaluator, row, result, view)
         for key, pool in self._pools.items():
             pool.add(results[key])
-        self._groups.add(example.id)
+        self._groups.add(example.id, example.trial)
         if outcome is not None:
             self._agent.add(outcome)
         self.rows.append(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -27,31 +27,44 @@ _NO_VERDICT = -1
 
 
 class Groups:
-    """Which rows are trials of which example."""
+    """Which rows are trials of which example.
 
-    def __init__(self) -> None:
+    While no row is a trial every row is an example of its own, and no id is kept: 4 bytes a row.
+
+    Args:
+        earlier: Returns the ids of the rows so far, for the moment that the first trial comes.
+    """
+
+    def __init__(self, earlier: Callable[[], Iterable[str]] = tuple) -> None:
         self.example_of = array("I")
-        self._index: dict[str, int] = {}
+        self._earlier = earlier
+        self._index: dict[str, int] | None = None
 
-    def add(self, example_id: str) -> None:
+    def add(self, example_id: str, trial: int | None = None) -> None:
         """Note the example of the next row."""
+        if self._index is None:
+            if trial is None:
+                self.example_of.append(len(self.example_of))
+                return
+            self._index = {name: index for index, name in enumerate(self._earlier())}
         self.example_of.append(self._index.setdefault(example_id, len(self._index)))
 
     def cut(self, rows: int) -> None:
         """Forget all rows but the first ones."""
         del self.example_of[rows:]
-        kept = set(self.example_of)
-        self._index = {name: index for name, index in self._index.items() if index in kept}
+        if self._index is not None:
+            kept = set(self.example_of)
+            self._index = {name: index for name, index in self._index.items() if index in kept}
 
     @property
     def count(self) -> int:
         """The number of examples."""
-        return len(self._index)
+        return len(self.example_of) if self._index is None else len(self._index)
 
     @property
     def repeated(self) -> bool:
         """Whether some example has several rows."""
-        return len(self._index) < len(self.example_of)
+        return self.count < len(self.example_of)
 
 
 class Column:
