@@ -179,3 +179,9 @@ def test_options_that_do_not_exist_are_refused_before_any_call():
     with pytest.raises(ConfigError, match="failure: what is measured"):
         run([{"name": "exact_match", "key": "failure"}], target=called.append)
     assert called == []
+
+
+def test_a_metric_that_needs_a_reference_only_as_it_is_configured_needs_it_then_only():
+    found = run([{"contains": {"substring": "went"}}, {"name": "contains", "key": "reference"}])
+    assert [row.results["contains"].score for row in found.rows] == [1, 0, 0]
+    assert found.rows[2].results["reference"].error.kind == "no_reference"

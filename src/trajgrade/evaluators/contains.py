@@ -65,6 +65,11 @@ class Contains(AnswerEvaluator):
                 f"in every response; got {self.substring!r}"
             )
 
+    @property
+    def needs_reference(self) -> bool:  # type: ignore[override]  # as it is configured
+        """Whether the needle is the row's."""
+        return self.substring is None
+
     def _check_mode(self, name: str, needles: object) -> None:
         if isinstance(needles, (list, tuple)) and self.mode is None:
             choices = ", ".join(get_args(ContainsMode))
