@@ -750,3 +750,50 @@ def test_a_result_of_ones_own_has_no_run():
     assert "rows from dataset: exact_match" in repr(
         EvalTask(dataset=ANSWERED, metrics=["exact_match"])
     )
+
+
+def test_a_metric_without_any_score_is_no_silent_hole():
+    with pytest.warns(UserWarning, match=r"trajectory_recall: no row has a score \(no_output 2\)"):
+        result = evaluate(ASKED, ["trajectory_recall"], runnable=lambda p: {"response": "only"})
+    assert result.summary_metrics["trajectory_recall/mean"] is None
+
+
+class Mute:
+    def __repr__(self):
+        raise RuntimeError
+
+    def __getattr__(self, name):
+        raise RuntimeError
+
+
+def endless():
+    found: list = []
+    found.append(found)
+    return found
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        object(), Mute(), endless(), {"response": Mute(), "predicted_trajectory": [Mute()]},
+        {"response": "a", "predicted_trajectory": endless()}, {"messages": 5}, b"x", float("nan"),
+        10**5000, (n for n in "ab"), {"response": "\ud800", "predicted_trajectory": "[{"},
+    ],
+    ids=range(11),
+)  # fmt: skip
+def test_garbage_is_its_rows_alone_and_the_table_is_written(returned, tmp_path):
+    def agent(prompt):
+        return (
+            returned
+            if "phone" in prompt
+            else {"response": "Fine shoes", "predicted_trajectory": [DETAILS]}
+        )
+
+    task = EvalTask(dataset=ASKED, metrics=["trajectory_recall", "exact_match", "bleu"])
+    result = task.evaluate(runnable=agent, output_file_name=str(tmp_path / "t.csv"))
+    first, second = result.run.rows
+    assert first.failure == second.failure == 0
+    assert [r.score for r in second.results.values()] == [1, 1, pytest.approx(1)]
+    assert first.results["trajectory_recall"].score is None
+    assert len(EvalTask(dataset=tmp_path / "t.csv", metrics=[]).dataset) == 2
+    assert len(result.metrics_table) == 2

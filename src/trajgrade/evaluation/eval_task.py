@@ -24,7 +24,7 @@ from trajgrade.evaluation.metrics import built
 from trajgrade.evaluation.notebook_utils import display_lines
 from trajgrade.evaluation.places import Places
 from trajgrade.evaluation.prompt_template import PromptTemplate
-from trajgrade.evaluation.summed import metadata_of, summary_metrics
+from trajgrade.evaluation.summed import metadata_of, summary_metrics, without_scores
 from trajgrade.evaluation.table import Table, frame_of
 from trajgrade.measured import OnFailure
 from trajgrade.runner import Progress
@@ -182,6 +182,8 @@ class EvalTask:
         if written is not None:
             result.metadata["output_file"] = str(written)
         self._runs.append(result)
+        for lack in without_scores(run):
+            warnings.warn(lack, stacklevel=2)
         return result
 
     def display_runs(self) -> None:

@@ -50,3 +50,13 @@ def metadata_of(run: Run, experiment: str | None, prompt_template: Any) -> dict[
     if run.warnings:
         found["warnings"] = list(run.warnings)
     return found
+
+
+def without_scores(run: Run) -> list[str]:
+    """Return which metrics have no score in any row, and why, one sentence each."""
+    found = []
+    for key, metric in run.summary.items():
+        if not metric.n_scored:
+            kinds = ", ".join(f"{kind} {rows}" for kind, rows in metric.kinds.items())
+            found.append(f"{key}: no row has a score ({kinds})")
+    return found

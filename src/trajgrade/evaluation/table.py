@@ -6,16 +6,18 @@ As a pandas frame, and as a CSV file that `EvalTask` reads back.
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajgrade.dataset.csvtext import escape
-from trajgrade.errors import MissingExtraError
+from trajgrade.errors import MissingExtraError, shorten
 from trajgrade.evaluation.columns import PREDICTED, RESPONSE, Row
 from trajgrade.evaluation.custom import CustomMetric
+from trajgrade.jsontext import dumps
 from trajgrade.measured import FAILURE, LATENCY
+from trajgrade.report.saving import whole_file
 from trajgrade.result import EvaluationResult
 from trajgrade.run import Run
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _NUMBERS = ("/score",)
+_LONGEST = 500
 
 
 class Table:
@@ -101,8 +104,7 @@ class Table:
         """Write the table as CSV; structures as JSON, and no text that a spreadsheet would run."""
         lines = list(self.rows())
         names = list(dict.fromkeys(name for line in lines for name in line))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", encoding="utf-8", newline="") as stream:
+        with whole_file(path) as stream:
             writer = csv.DictWriter(stream, names, restval="")
             writer.writerow({name: escape(name) for name in names})
             writer.writerows({name: _cell(value) for name, value in line.items()} for line in lines)
@@ -136,11 +138,16 @@ def _numbers(pd: Any, values: Sequence[Any], index: Any) -> Any:
     return pd.Series(values, index=index, dtype="int64" if whole and values else "float64")
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
         return escape(value)
-    if isinstance(value, (dict, list)):
-        return json.dumps(value, ensure_ascii=False, default=str)
-    return value
+    try:
+        if isinstance(value, (dict, list, tuple)):
+            return dumps(value).decode()
+        if isinstance(value, (bool, int, float)):
+            return str(value)
+        return value.isoformat() if isinstance(value, date) else escape(shorten(value, _LONGEST))
+    except (ValueError, RecursionError):  # endless, or a number of thousands of digits
+        return escape(shorten(value, _LONGEST))
