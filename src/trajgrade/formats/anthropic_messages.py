@@ -47,7 +47,7 @@ class AnthropicMessages:
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one conversation."""
         assembly = Assembly("anthropic_messages")
-        recorded = exchanges.are_exchanges(data)
+        recorded = exchanges.holds_exchanges(data)
         messages = exchanges.messages_in(data, assembly.notes) if recorded else _messages(data)
         for at, item in enumerate(messages):
             place = f"message {at}"

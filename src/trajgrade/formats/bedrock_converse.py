@@ -49,6 +49,8 @@ class BedrockConverse:
         system = data.get("system") if isinstance(data, dict) else None
         if system is not None:
             assembly.message("system", text_of(system, "system"))
+        if isinstance(data, dict):
+            expect.array(data.get("messages"), "messages")
         for at, item in enumerate(_messages(data)):
             place = f"message {at}"
             raw = expect.record(item, place)

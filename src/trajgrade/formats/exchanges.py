@@ -29,6 +29,11 @@ def _is_exchange(line: Any) -> bool:
     return isinstance(request, dict) and isinstance(request.get("messages"), list)
 
 
+def holds_exchanges(data: Any) -> bool:
+    """Whether a line is an exchange; the others then have to be."""
+    return any(map(_is_exchange, data if isinstance(data, list) else [data]))
+
+
 def has_choices(data: Any) -> bool:
     """Whether they are exchanges, and a response has OpenAI's shape."""
     return are_exchanges(data) and any(
@@ -73,7 +78,9 @@ def messages_in(data: Any, notes: list[str]) -> list[Any]:
         request = expect.record(raw.get("request"), f"line {at}, request")
         answers = _answers(raw.get("response"), f"line {at}, response")
         told.append(answers)
-        messages = expect.array(request.get("messages"), f"line {at}, messages")
+        if request.get("messages") is None:
+            raise MalformedTraceError(f"line {at}, request: it holds no messages")
+        messages = expect.array(request["messages"], f"line {at}, messages")
     if not told:
         raise MalformedTraceError("no line holds a request")
     messages = [*messages, *told[-1][:1]]

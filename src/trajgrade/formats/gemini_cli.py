@@ -51,7 +51,8 @@ class GeminiCLI:
         session = None
         for place, line in records(data, assembly.notes):
             session = session or text_in(line, "sessionId")
-            _line(messages, line, place)
+            if not _line(messages, line, place):
+                assembly.notes.append(f"{place}: no message, and left out")
         if not messages and session is None:
             raise MalformedTraceError("no line is a message or the header of a session")
         for place, raw in messages.values():
@@ -67,7 +68,8 @@ def _is_marked(line: Any) -> bool:
     return line.get("type") == "gemini" and "id" in line and "content" in line
 
 
-def _line(messages: _Messages, line: dict[str, Any], place: str) -> None:
+def _line(messages: _Messages, line: dict[str, Any], place: str) -> bool:
+    """Keep what the line tells, and return whether it is of a known kind."""
     whole = line.get("messages")
     change = line.get("$set")
     if isinstance(change, dict) and "messages" in change:
@@ -85,8 +87,11 @@ def _line(messages: _Messages, line: dict[str, Any], place: str) -> None:
         if line["$rewindTo"] in ids:
             for later in ids[ids.index(line["$rewindTo"]) :]:
                 del messages[later]
-    elif isinstance(line.get("type"), str) and "sessionId" not in line:
+    elif "type" in line and "sessionId" not in line:
         _keep(messages, line, place)
+    else:
+        return "sessionId" in line or "$set" in line
+    return True
 
 
 def _keep(messages: _Messages, raw: dict[str, Any], place: str) -> None:
@@ -102,11 +107,11 @@ def _call_ids(raw: dict[str, Any]) -> set[str]:
 
 
 def _message(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
-    kind = raw.get("type")
+    kind = expect.text(raw.get("type"), f"{place}, type")
     text = text_of(raw.get("content"), f"{place}, content")
     if kind == "user":
         assembly.message("user", text)
-    elif kind != "gemini":
+    elif kind != "gemini" and not raw.get("toolCalls"):
         assembly.message("system", text)
     else:
         assembly.message("assistant", text)

@@ -56,7 +56,10 @@ class MCPJsonRPC:
         waiting: dict[tuple[str, str], _Request] = {}
         known = False
         for place, line in records(_unpacked(data), assembly.notes):
-            for message, outer in _messages(line):
+            messages = list(_messages(line))
+            if not messages:
+                assembly.notes.append(f"{place}: no message of JSON-RPC, and left out")
+            for message, outer in messages:
                 known = True
                 assembly.now = instant(outer.get("timestamp"))
                 _message(assembly, message, outer, waiting, place)

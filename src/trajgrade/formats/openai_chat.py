@@ -44,7 +44,7 @@ class OpenAIChat:
     def read(self, data: Any) -> list[Trajectory]:
         """Read the conversation, or one for each choice of a response."""
         notes: list[str] = []
-        if exchanges.are_exchanges(data):
+        if exchanges.holds_exchanges(data):
             messages = exchanges.messages_in(data, notes)
             return [conversation(messages, "openai_chat", notes)]
         return [conversation(one, "openai_chat") for one in choices_in(data) or [data]]

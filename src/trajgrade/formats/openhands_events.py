@@ -65,6 +65,8 @@ class OpenHandsEvents:
                 run.observation(event, place)
             elif "action" in event:
                 run.action(event, place)
+            else:
+                assembly.notes.append(f"{place}: neither an action nor an observation")
         if not known:
             raise MalformedTraceError("no event has a source and an action or an observation")
         return [assembly.trajectory()]
@@ -100,7 +102,11 @@ class _Run:
         given = event.get("args")
         args = expect.record(given, f"{place}, args") if given is not None else {}
         metadata = event.get("tool_call_metadata")
-        if event.get("source") != "agent":
+        if not isinstance(event.get("source"), str) or event["source"] not in _SOURCES:
+            self.assembly.notes.append(
+                f"{place}: an action of {shorten(event.get('source'))} is not read"
+            )
+        elif event["source"] != "agent":
             if kind == "message":
                 role = "user" if event.get("source") == "user" else "system"
                 self.assembly.message(role, text_of(args.get("content"), place))

@@ -46,6 +46,10 @@ class ShareGPT:
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one record."""
         assembly = Assembly("sharegpt")
+        if not isinstance(data, list) and not any(
+            isinstance(expect.record(data, "the record").get(key), list) for key in _AROUND
+        ):
+            raise MalformedTraceError(f"the record has no list under {' or '.join(_AROUND)}")
         for at, item in enumerate(_turns(data)):
             place = f"turn {at}"
             turn = expect.record(item, place)
