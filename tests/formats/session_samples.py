@@ -75,6 +75,11 @@ CODEX: list[Any] = [
     _said("assistant", ANSWER),
     _codex("event_msg", type="patch_apply_end", call_id="call_2", success=True),
 ]
+CODEX_OLDER: list[Any] = [
+    {"id": "s1", "timestamp": _TIME, "instructions": None, "git": {}},
+    {"record_type": "state"},
+    *(line["payload"] for line in CODEX if line["type"] == "response_item"),
+]
 _GEMINI_CALL = {
     "id": "t1",
     "name": "trains",
@@ -419,6 +424,46 @@ BLOCKS: list[Any] = [
     },
     {"role": "assistant", "content": [{"type": "text", "text": ANSWER}]},
 ]
+OPENHANDS_SDK: list[Any] = [
+    {
+        "id": "e0",
+        "kind": "SystemPromptEvent",
+        "source": "agent",
+        "system_prompt": {"type": "text", "text": "Be brief."},
+    },
+    {
+        "id": "e1",
+        "kind": "MessageEvent",
+        "source": "user",
+        "llm_message": {"role": "user", "content": _block(QUESTION)},
+    },
+    {
+        "id": "e2",
+        "kind": "ActionEvent",
+        "source": "agent",
+        "thought": _block("Let me look."),
+        "action": {"kind": "TrainsAction", "to": "Oslo"},
+        "tool_name": "trains",
+        "tool_call_id": "call_1",
+        "tool_call": {"id": "call_1", "name": "trains", "arguments": TEXT},
+        "llm_response_id": "r1",
+    },
+    {
+        "id": "e3",
+        "kind": "ObservationEvent",
+        "source": "environment",
+        "tool_name": "trains",
+        "tool_call_id": "call_1",
+        "action_id": "e2",
+        "observation": {"content": _block("09:14"), "is_error": False},
+    },
+    {
+        "id": "e4",
+        "kind": "MessageEvent",
+        "source": "agent",
+        "llm_message": {"role": "assistant", "content": _block(ANSWER)},
+    },
+]
 
 ONE = [CALL]
 ROWS: list[Row] = [
@@ -518,4 +563,6 @@ ROWS: list[Row] = [
         ONE,
         ANSWER,
     ),
+    ("codex_rollout", "older", CODEX_OLDER, ONE, ANSWER),
+    ("openhands_events", "sdk", OPENHANDS_SDK, ONE, ANSWER),
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.formats.session_samples import CODEX
+from tests.formats.session_samples import CODEX, CODEX_OLDER
 from trajgrade import Trajectory, read_traces
 from trajgrade.errors import MalformedTraceError
 
@@ -98,3 +98,13 @@ def test_what_is_broken_is_named(broken: Any):
 def test_a_name_alone_makes_no_session_of_other_data():
     with pytest.raises(MalformedTraceError, match="Codex"):
         Trajectory.from_any([{"role": "user", "content": "Hi"}], format="codex_rollout")
+
+
+def test_the_older_log_tells_the_same_but_for_times():
+    older, newer = Trajectory.from_any(CODEX_OLDER), Trajectory.from_any(CODEX)
+    assert [step.content for step in older.steps] == [step.content for step in newer.steps]
+    assert [(c.name, c.args, c.result) for c in older.tool_calls] == [
+        (c.name, c.args, c.result) for c in newer.tool_calls
+    ]
+    assert older.id == "s1"
+    assert Trajectory.from_any(CODEX_OLDER[2:]).format == "openai_responses"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.formats.session_samples import OPENHANDS
+from tests.formats.session_samples import OPENHANDS, OPENHANDS_SDK
 from trajgrade import Trajectory
 from trajgrade.errors import MalformedTraceError
 
@@ -108,3 +108,60 @@ def test_what_became_of_a_call(kind: str, extras: dict[str, Any], status: str):
 def test_what_is_broken_is_named(broken: Any, place: str):
     with pytest.raises(MalformedTraceError, match=place):
         Trajectory.from_any([asked(1, "a", ["a"]), broken])
+
+
+def sdk(kind: str, **more: Any) -> dict[str, Any]:
+    return {"id": "e", "kind": kind, "source": "agent", **more}
+
+
+def sdk_call(key: str, response: str | None = None, **more: Any) -> dict[str, Any]:
+    call = {"id": key, "name": "f", "arguments": "{}"}
+    return sdk("ActionEvent", tool_call_id=key, tool_call=call, llm_response_id=response, **more)
+
+
+def test_events_of_the_sdk():
+    trajectory = Trajectory.from_any(OPENHANDS_SDK)
+    (call,) = trajectory.tool_calls
+    assert (call.id, call.args, call.result, call.status) == (
+        "call_1",
+        {"to": "Oslo"},
+        "09:14",
+        "ok",
+    )
+    assert [step.role for step in trajectory.steps] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+
+
+def test_parallel_calls_of_the_sdk_stand_in_one_step():
+    events = [sdk_call("a", "r1", thought=[]), sdk_call("b", "r1"), sdk_call("c", "r2")]
+    trajectory = Trajectory.from_any(events)
+    assert [len(step.tool_calls) for step in trajectory.steps] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("told", "result", "status"),
+    [
+        (sdk("AgentErrorEvent", tool_call_id="a", error="no"), "no", "error"),
+        (sdk("UserRejectObservation", tool_call_id="a", rejection_reason="no"), "no", "not_run"),
+        (sdk("ObservationEvent", tool_call_id="a", observation={"output": "x"}), "x", "unknown"),
+        (
+            sdk("ObservationEvent", tool_call_id="a", observation={"is_error": True}),
+            {"is_error": True},
+            "error",
+        ),
+    ],
+)
+def test_what_became_of_a_call_of_the_sdk(told: Any, result: Any, status: str):
+    (call,) = Trajectory.from_any([sdk_call("a"), told]).tool_calls
+    assert (call.result, call.status) == (result, status)
+
+
+def test_an_action_of_the_sdk_without_its_call():
+    event = sdk("ActionEvent", tool_name="f", action={"kind": "FAction", "x": 1})
+    (call,) = Trajectory.from_any([event, sdk("TokenEvent"), sdk("Condensation")]).tool_calls
+    assert (call.name, call.args) == ("f", {"x": 1})

@@ -18,7 +18,8 @@ r"""Codex's session log, the rollout. The marks: a `payload`, and types like `re
 One object on each line. `response_item` holds an item of the Responses API; the other lines tell
 the same once more (`event_msg`, `compacted`) or nothing of calls. The output of a command is text
 around which Codex puts its exit code: any but 0 is an error. What Codex says in the user's name
-(`<environment_context>`, …) is no turn.
+(`<environment_context>`, …) is no turn. The older log has the items themselves on its lines, behind
+a header of `id`, `timestamp` and `instructions`, and `{"record_type": "state"}` between them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.formats.instant import instant
 from trajgrade.formats.response_items import add_item
-from trajgrade.formats.session_lines import lines_of, records, text_in
+from trajgrade.formats.session_lines import is_older_codex, lines_of, records, text_in
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import CallStatus, Trajectory
 
@@ -45,6 +46,7 @@ _NO_TURN = (
     "<collaboration_mode>", "<turn_aborted>", "<skill>", "<subagent_notification>",
     "<user_shell_command>", "# AGENTS.md instructions",
 )  # fmt: skip
+_NAMES = frozenset({"payload", "record_type", "instructions", "git"})
 _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _EXIT = re.compile(
     r"(?:(?:Chunk ID|Wall time): [^\n]{0,80}\n){0,3}"
@@ -58,7 +60,9 @@ class CodexRollout:
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a line has a payload and one of Codex's types."""
-        return "payload" in seen.names and any(map(_is_line, lines_of(seen.data)))
+        if seen.names.isdisjoint(_NAMES):
+            return False
+        return any(_is_line(line) or is_older_codex(line) for line in lines_of(seen.data))
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one session."""
@@ -66,7 +70,13 @@ class CodexRollout:
         session = None
         known = False
         for place, line in records(data, assembly.notes):
+            if is_older_codex(line):
+                known = True
+                session = session or text_in(line, "id")
+                continue
             if not _is_line(line):
+                if known and isinstance(line.get("type"), str) and "payload" not in line:
+                    _item(assembly, line, place)
                 continue
             known = True
             payload = line["payload"]

@@ -22,6 +22,7 @@ from typing import Any
 from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.response_items import CALLS, HOSTED, SILENT, add_item, add_request
+from trajgrade.formats.session_lines import is_older_codex
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -42,7 +43,9 @@ class OpenAIResponses:
             marked = any(map(_is_marked, data["output"]))
             return marked or (data.get("object") == "response" and "choices" not in data)
         items = data if isinstance(data, list) else [data]
-        return dict in seen.kinds and any(map(_is_marked, items))
+        if dict not in seen.kinds or not any(map(_is_marked, items)):
+            return False
+        return not any(map(is_older_codex, items))
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the items as one trajectory."""

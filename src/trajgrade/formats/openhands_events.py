@@ -15,7 +15,8 @@ Also the list under `history` of an evaluation's output. Calls are those that th
 in `tool_call_metadata.model_response`, which every event of theirs repeats; an action of the agent
 without it is a call by itself, with its `args`. An observation is the result of its `cause`. An
 observation `error`, and an exit code that is not 0, say that it failed; `user_rejected` that it was
-not run. Events of the environment are none of the agent's.
+not run. Events of the environment are none of the agent's. The events of OpenHands' SDK, which have
+a `kind` (`ActionEvent`, `ObservationEvent`, …), are read too.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, shown, text_of
 from trajgrade.formats.instant import instant
+from trajgrade.formats.openhands_sdk import add_event, is_sdk_event
 from trajgrade.formats.session_lines import lines_of, records, text_in
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import CallStatus, ToolCall, Trajectory
@@ -50,7 +52,7 @@ class OpenHandsEvents:
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether an event has a source and an action or an observation."""
-        named = "source" in seen.names or "history" in seen.keys
+        named = not seen.names.isdisjoint(("source", "kind", "history"))
         return named and any(map(_is_event, _events(seen.data)))
 
     def read(self, data: Any) -> list[Trajectory]:
@@ -58,14 +60,18 @@ class OpenHandsEvents:
         assembly = Assembly("openhands_events")
         run = _Run(assembly)
         known = False
+        response: str | None = None
         for place, event in records(_events(data), assembly.notes):
             known = known or _is_event(event)
             assembly.now = instant(event.get("timestamp"))
-            if "observation" in event:
+            if is_sdk_event(event):
+                add_event(assembly, event, place, response)
+                response = text_in(event, "llm_response_id") or response
+            elif "observation" in event and "kind" not in event:
                 run.observation(event, place)
-            elif "action" in event:
+            elif "action" in event and "kind" not in event:
                 run.action(event, place)
-            else:
+            elif "kind" not in event:
                 assembly.notes.append(f"{place}: neither an action nor an observation")
         if not known:
             raise MalformedTraceError("no event has a source and an action or an observation")
@@ -79,6 +85,8 @@ def _events(data: Any) -> list[Any]:
 
 
 def _is_event(event: Any) -> bool:
+    if is_sdk_event(event):
+        return True
     if not isinstance(event, dict) or not isinstance(event.get("source"), str):
         return False
     if event["source"] not in _SOURCES or "id" not in event:
