@@ -22,7 +22,7 @@ def calls(*names: str) -> list[dict]:
     return [{"name": name, "args": {}} for name in names]
 
 
-def row(name: str, got: Any, want: list | None, **more: Any) -> dict:
+def row(name: str, got: Any, want: Any, **more: Any) -> dict:
     return {"id": name, "outputs": got, "reference_outputs": want, **more}
 
 
@@ -391,3 +391,49 @@ def test_a_function_may_ask_for_the_row():
     rows = [{"response": "ab", "note": "x"}, {"response": "c", "note": "yz"}]
     run = evaluate(rows, [lengths, "exact_match"], on_warning=lambda lack: None)
     assert run.summary["lengths"].mean == 3
+
+
+def test_a_bare_text_is_no_reference_for_calls_and_as_output_is_noted():
+    prose = [row("a", "I deleted it", "Refund the customer, then close the ticket")]
+    run = evaluate(prose, ["trajectory_match", "trajectory_f1"])
+    assert [m.kinds for m in run.summary.values()] == [{"no_reference": 1}] * 2
+    either = [row("a", calls("f"), {"any_of": ["Paris", "paris"]})]
+    assert evaluate(either, ["trajectory_match"]).summary["trajectory_match"].n_scored == 0
+    result = evaluate([row("a", "I did it", calls("f"))], ["trajectory_match"]).rows[0].results
+    assert result["trajectory_match"].score == 0.0
+    assert "a bare text, which records no calls" in result["trajectory_match"].comment
+
+
+def test_no_evaluators_is_refused():
+    with pytest.raises(ConfigError, match="at least one"):
+        evaluate(THREE, [])
+
+
+def test_an_evaluator_that_exits_is_an_error_on_its_row():
+    def leaving(outputs):
+        if outputs == calls("g"):
+            raise SystemExit(1)
+        return 1
+
+    run = evaluate(THREE, [leaving])
+    assert (run.summary["leaving"].n_scored, run.summary["leaving"].n_error) == (2, 1)
+
+
+def test_ratios_of_no_calls_are_counted_and_left_out_beside_the_mean():
+    rows = [row("a", calls("f"), []), row("b", calls("f"), calls("f", "g"))]
+    found = evaluate(rows, ["trajectory_recall"]).summary["trajectory_recall"].to_dict()
+    assert (found["mean"], found["n_undefined"], found["mean_without_undefined"]) == (0.75, 1, 0.5)
+
+
+def test_a_pass_rate_says_which_examples_it_is_not_over():
+    rows = [row("a", calls("f"), calls("f"), trial=n) for n in range(3)]
+    rows += [row("b", calls("g"), calls("f"), trial=n) for n in range(2)]
+    run = evaluate(rows, ["trajectory_match"], thresholds={"trajectory_match/pass^3": 0.8})
+    (outcome,) = run.outcomes
+    assert outcome.verdict == "passed"
+    assert outcome.reason == "1 of 2 examples have fewer than 3 scored trials"
+
+
+def test_a_run_prints_its_means():
+    run = evaluate(THREE, ["trajectory_recall"])
+    assert repr(run).endswith("3 rows; trajectory_recall 0.667>")

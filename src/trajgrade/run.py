@@ -188,6 +188,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         metrics = (*self.summary.values(), *self.agent.values())
         return next((metric.groups.count for metric in metrics), 0)
 
+    def __repr__(self) -> str:
+        """Return the means, and what they are over."""
+        means = [
+            f"{key} {'–' if metric.mean is None else f'{metric.mean:.3f}'}"
+            for key, metric in self.summary.items()
+        ]
+        return f"<Run of {self.dataset}: {len(self.rows)} rows; {', '.join(means)}>"
+
     @property
     def exit_code(self) -> int:
         """0: fine; 1: a threshold fails, or a row is in error where that should fail; 3: undecided.

@@ -24,7 +24,7 @@ import msgspec
 from trajgrade.agent import Agent, Outcome
 from trajgrade.contracts import EvaluatorLike
 from trajgrade.dataset import Dataset, Example, Role, Selected
-from trajgrade.errors import TooLargeError, TraceError
+from trajgrade.errors import ConfigError, TooLargeError, TraceError
 from trajgrade.evaluators.evaluator import described
 from trajgrade.evaluators.function import results_of
 from trajgrade.evaluators.spelling import graders
@@ -87,6 +87,8 @@ def evaluate(
         MissingExtraError: A metric needs a package that is not installed.
     """
     built = graders(evaluators)
+    if not built.evaluators and agent is None:
+        raise ConfigError("evaluators: at least one is needed, or nothing would be graded")
     answering = Agent(agent) if agent is not None and not isinstance(agent, Agent) else agent
     measured = MEASURED if answering is not None else ()
     check(on_failure, [e.key for e in built.evaluators if e.key in measured])
@@ -359,7 +361,7 @@ def _caught(evaluator: EvaluatorLike, given: dict[str, Any]) -> Sequence[Evaluat
         return results_of(returned, evaluator.key)
     except TraceError as unreadable:
         error = ResultError("trace", str(unreadable))
-    except Exception as broken:
+    except (Exception, SystemExit) as broken:
         error = ResultError(
             "evaluator",
             f"{type(broken).__name__}: {broken}",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Any, Literal
 
@@ -93,6 +94,7 @@ class Column:
         self.codes = bytearray()
         self.successes = array("b")
         self.vacuous: set[int] = set()
+        self.undefined: set[int] = set()
 
     def add(self, result: EvaluationResult) -> None:
         """Add the result of the next row."""
@@ -102,6 +104,8 @@ class Column:
         value = result.value
         if "vacuous" in result.metadata:
             self.vacuous.add(len(self.codes))
+        elif "undefined" in result.metadata:
+            self.undefined.add(len(self.codes))
         self.scores.append(result.score)
         self.codes.append(_SCORED)
         self.successes.append(int(value) if value is True or value is False else _NO_VERDICT)
@@ -116,6 +120,7 @@ class Column:
         """Forget all rows but the first ones."""
         del self.scores[rows:], self.codes[rows:], self.successes[rows:]
         self.vacuous = {row for row in self.vacuous if row < rows}
+        self.undefined = {row for row in self.undefined if row < rows}
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -191,27 +196,30 @@ class MetricSummary:
         """Examples with at least one score."""
         return len(self.units())
 
-    def units(self, fill: float | None = None, *, vacuous: bool = True) -> Sequence[float]:
+    def units(
+        self, fill: float | None = None, *, without: AbstractSet[int] = frozenset()
+    ) -> Sequence[float]:
         """Return the scores that are averaged: one for each example.
 
         Args:
             fill: The score that rows get which could have had one; None leaves them out.
-            vacuous: Whether rows whose score says nothing count.
+            without: Rows that do not count.
         """
-        if not self.groups.repeated and fill is None and vacuous:
+        if not (self.groups.repeated or without) and fill is None:
             scores = self.column.scores
             if self.n_scored == self.n_total:
                 return scores
             codes = self.column.codes
             return [score for score, code in zip(scores, codes, strict=True) if code == _SCORED]
-        return [math.fsum(trials) / len(trials) for trials in self._trials(fill, vacuous=vacuous)]
+        return [math.fsum(trials) / len(trials) for trials in self._trials(fill, without)]
 
-    def _trials(self, fill: float | None, *, vacuous: bool = True) -> list[list[float]]:
+    def _trials(
+        self, fill: float | None, skipped: AbstractSet[int] = frozenset()
+    ) -> list[list[float]]:
         """Return the scores of each example's trials; examples without any are left out."""
         fillable = {_CODE[kind] for kind in IN_POPULATION} if fill is not None else set()
         trials: list[list[float]] = [[] for _ in range(self.groups.count)]
         column = self.column
-        skipped = frozenset() if vacuous else column.vacuous
         rows = zip(self.groups.example_of, column.scores, column.codes, strict=True)
         for row, (example, score, code) in enumerate(rows):
             if code == _SCORED and row not in skipped:
@@ -243,10 +251,20 @@ class MetricSummary:
         low, high = (mean(self.units(fill)) for fill in self.column.bounds)
         return (low, high) if low is not None and high is not None else None
 
+    @property
+    def n_undefined(self) -> int:
+        """Rows whose ratio is of no calls, and has its score by convention (SEMANTICS A5)."""
+        return len(self.column.undefined)
+
+    @cached_property
+    def mean_without_undefined(self) -> float | None:
+        """The mean over the rows whose ratio is defined; None where every row's is."""
+        return mean(self.units(without=self.column.undefined)) if self.n_undefined else None
+
     @cached_property
     def mean_without_vacuous(self) -> float | None:
         """The mean over the rows whose score says something; None where every row's does."""
-        return mean(self.units(vacuous=False)) if self.n_vacuous else None
+        return mean(self.units(without=self.column.vacuous)) if self.n_vacuous else None
 
     @cached_property
     def has_verdicts(self) -> bool:
@@ -328,6 +346,9 @@ class MetricSummary:
             found["mean_if_missing"] = dict(zip(("worst", "best"), self.mean_bounds, strict=True))
         if self.n_vacuous:
             found["mean_without_vacuous"] = self.mean_without_vacuous
+        if self.n_undefined:
+            found["n_undefined"] = self.n_undefined
+            found["mean_without_undefined"] = self.mean_without_undefined
         if self.groups.repeated and self.has_verdicts:
             found |= self._pass_rates()
         return found

@@ -144,7 +144,7 @@ def _verdict(
     if value is None:
         return "undecided", f"{metric.key} has no {stat}: {_lack(metric, stat)}"
     if not metric.n_missing or stat in _EXACT:
-        return ("passed" if threshold.holds(value) else "failed"), ""
+        return ("passed" if threshold.holds(value) else "failed"), _left_out(metric, stat)
     ends = _ends(metric, stat)
     verdicts = {threshold.holds(end) for end in ends}
     if len(verdicts) != 1:
@@ -153,7 +153,15 @@ def _verdict(
             f"{metric.n_missing} of {metric.n_total} rows have no score ({_gap(metric)}); with "
             f"them {stat} is {between}"
         )
-    return ("passed" if verdicts.pop() else "failed"), ""
+    return ("passed" if verdicts.pop() else "failed"), _left_out(metric, stat)
+
+
+def _left_out(metric: MetricSummary, stat: str) -> str:
+    """Say how many examples a pass rate is not over, because they have fewer trials."""
+    passes = _PASS.fullmatch(stat)
+    if passes is None or not (count := metric.left_out(int(passes[2]))):
+        return ""
+    return f"{count} of {metric.groups.count} examples have fewer than {passes[2]} scored trials"
 
 
 def _ends(metric: MetricSummary, stat: str) -> list[float]:

@@ -18,7 +18,7 @@ from trajgrade.contracts import Reads
 from trajgrade.errors import ConfigError, TraceError, shorten
 from trajgrade.evaluators.answering import check_flags
 from trajgrade.evaluators.evaluator import Evaluator, check_choice
-from trajgrade.evaluators.paired import Paired
+from trajgrade.evaluators.paired import BARE_TEXT, Paired
 from trajgrade.evaluators.references import alternatives, cut_at_users, messages_of, turns_of
 from trajgrade.evaluators.wording import clip, hinges_on
 from trajgrade.matching.alignment import Alignment, Order, align
@@ -26,6 +26,11 @@ from trajgrade.matching.arguments import ArgsMode, ArgumentRule, CompiledRule, O
 from trajgrade.matching.pairing import Pairing
 from trajgrade.result import EvaluationResult
 from trajgrade.trajectory import ToolCall, Trajectory
+
+_NO_CALLS = (
+    "the reference is a bare text, which does not say what calls are expected: give a list of "
+    "calls, [] for none"
+)
 
 Failed = Literal["count", "exclude"]
 Hosted = Literal["apart", "count"]
@@ -200,7 +205,14 @@ class CallComparison(ArgsCompared):
         if type(reference_outputs) is not Trajectory:
             options = alternatives(reference_outputs)
             if options is not None:
+                options = [Trajectory.from_any(o) if isinstance(o, str) else o for o in options]
+                if any(map(_is_bare_text, options)):
+                    return self.unscored("no_reference", _NO_CALLS)
                 return self._best(ours, options)
+            if isinstance(reference_outputs, str):
+                reference_outputs = Trajectory.from_any(reference_outputs)
+        if _is_bare_text(reference_outputs):
+            return self.unscored("no_reference", _NO_CALLS)
         return self._against(ours, reference_outputs)
 
     def _best(self, ours: Trajectory, options: Sequence[Any]) -> EvaluationResult:
@@ -349,6 +361,10 @@ class CallComparison(ArgsCompared):
 
 def _by_name(given: Any) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(given, Mapping) and all(isinstance(name, str) for name in given)
+
+
+def _is_bare_text(data: Any) -> bool:
+    return type(data) is Trajectory and data.format == BARE_TEXT
 
 
 def _nested(call: ToolCall, depth: Depth) -> list[ToolCall]:

@@ -50,6 +50,10 @@ class FunctionEvaluator:
             )
         self._function = function
 
+    def __repr__(self) -> str:
+        """Return the function's name: an address would tell nothing."""
+        return f"FunctionEvaluator({self.key})"
+
     def evaluate(self, **example: Any) -> Sequence[EvaluationResult]:
         """Call the function with what it asks for."""
         wanted = {name: example.get(name) for name in self._wanted}

@@ -10,6 +10,9 @@ from trajgrade.lazy import lazy
 from trajgrade.matching.pairing import Pairing
 from trajgrade.trajectory import ToolCall, Trajectory
 
+BARE_TEXT = "text"
+"""The format of a text that is no trace: one message, and no record of calls."""
+
 
 class Paired:
     """The pairings of one example: one, or one for each turn.
@@ -84,6 +87,8 @@ class Paired:
         """The metadata that every metric of the example has; shared, so not to be changed."""
         failed = 0
         notes: list[str] = []
+        if self.trajectory.format == BARE_TEXT:
+            notes.append("the outputs are a bare text, which records no calls")
         for index, call in enumerate(self.considered):
             if call.status != "unknown" and call.failed:
                 failed += 1

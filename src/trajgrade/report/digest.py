@@ -49,6 +49,9 @@ def notes_of(metric: MetricSummary) -> list[str]:
         notes.append(f"corpus {number(metric.corpus)}")
     if metric.n_vacuous:
         notes.append(f"{metric.n_vacuous} vacuous, {number(metric.mean_without_vacuous)} without")
+    if metric.n_undefined:
+        without = number(metric.mean_without_undefined)
+        notes.append(f"{metric.n_undefined} undefined, {without} without")
     return notes
 
 
