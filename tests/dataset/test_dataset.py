@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import trajgrade
 from tests.conftest import needs_shared
 from trajgrade.dataset import NAMES, Dataset, Example, Needs, list_samples, load_sample
 from trajgrade.errors import ConfigError, DatasetError, UnknownNameError
@@ -63,13 +64,65 @@ def test_every_known_name_gives_its_role(role: str, name: str):
     assert getattr(only([{name: value}]), role) == value
 
 
-def test_of_two_names_of_one_role_the_first_with_a_value_counts():
+def test_of_two_names_of_one_role_the_first_that_is_a_column_counts_for_all_rows():
     rows = [
+        {"outputs": "b"},
         {"outputs": "b", "predicted_trajectory": CALLS},
         {"outputs": "b", "predicted_trajectory": None},
         {"outputs": None, "output": "c"},
     ]
-    assert [example.outputs for example in Dataset.load(rows)] == [CALLS, "b", "c"]
+    assert [example.outputs for example in Dataset.load(rows)] == [None, CALLS, None, None]
+    assert [example.outputs for example in Dataset.load(rows[:1])] == ["b"]
+
+
+def test_names_that_no_early_row_has_are_read_in_later_ones():
+    rows = [*({"id": n} for n in range(30)), {"id": 30, "output": "x"}]
+    assert [example.outputs for example in Dataset.load(rows)][-2:] == [None, "x"]
+
+
+def test_the_column_of_the_output_is_never_the_reference(tmp_path: Path):
+    """An empty `expected` is no reference; 1 of the other 2 answers is right."""
+    (tmp_path / "a.csv").write_text(
+        "question,answer,expected\nQ1,Paris,\nQ2,Rome,Rome\nQ3,Oslo,Bergen\n"
+    )
+    rows = [
+        {"question": "Q1", "answer": "Paris"},
+        {"question": "Q2", "answer": "Rome", "expected": "Rome"},
+        {"question": "Q3", "answer": "Oslo", "expected": "Bergen"},
+    ]
+    lines = write(tmp_path / "a.jsonl", *rows)
+    for source in (tmp_path / "a.csv", lines, rows):
+        run = trajgrade.evaluate(source, ["exact_match"], fields={"outputs": "answer"})
+        summary = run.summary["exact_match"]
+        assert (summary.mean, summary.n_scored, summary.kinds) == (0.5, 2, {"no_reference": 1})
+    only_answers = Dataset.load([{"answer": "Paris"}], {"outputs": "answer"})
+    assert next(iter(only_answers)).reference_outputs is None
+
+
+def test_what_lies_in_a_column_that_holds_the_output_too_is_no_reference_by_its_name():
+    example = only([{"answer": {"trace": CALLS, "n": 1}}], fields={"outputs": "answer.trace"})
+    assert (example.outputs, example.reference_outputs) == (CALLS, None)
+    fields = {"reference_outputs": "inputs.gold"}
+    example = only([{"inputs": {"q": 1, "gold": CALLS}}], fields=fields)
+    assert (example.inputs, example.reference_outputs) == ({"q": 1, "gold": CALLS}, CALLS)
+
+
+@pytest.mark.parametrize("name", ["outputs", "output"])
+def test_an_empty_cell_is_not_filled_from_another_column_of_its_role(tmp_path: Path, name: str):
+    calls = json.dumps(CALLS).replace('"', '""')
+    (tmp_path / "a.csv").write_text(
+        f'id,predicted_trajectory,{name},expected_output,answer\n1,"{calls}",x,"{calls}",said\n'
+        "2,,text,,said\n"
+    )
+    _, second = Dataset.load(tmp_path / "a.csv")
+    assert (second.outputs, second.reference_outputs) == (None, None)
+
+
+def test_a_prompt_in_messages_is_not_the_trace_of_a_row_without_output():
+    rows = [{"messages": MESSAGES, "outputs": "x"}, {"messages": MESSAGES, "outputs": None}]
+    assert [example.outputs for example in Dataset.load(rows)] == ["x", None]
+    example = only([{"messages": MESSAGES}], fields={"inputs": "messages"})
+    assert (example.inputs, example.outputs) == (MESSAGES, None)
 
 
 def test_missing_null_and_nan_are_none_and_an_empty_list_is_not():
@@ -225,7 +278,7 @@ def test_a_trace_in_a_row_with_outputs_or_a_declared_field_is_no_outputs():
 def test_traces_of_the_program_are_rows():
     trajectory = Trajectory([Step("assistant", "hi")], id="t")
     trace = CanonicalTrace(id="c", conversation=[{"speaker": "Agent", "text": "hi"}])
-    first, second = Dataset.load([trajectory, trace])
+    (first,), (second,) = Dataset.load([trajectory]), Dataset.load([trace])
     assert (first.id, first.outputs) == ("t", trajectory)
     assert (second.id, second.outputs) == ("c", trace.to_dict())
 

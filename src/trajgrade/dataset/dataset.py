@@ -78,8 +78,9 @@ class Dataset:
             source: A path, a glob pattern, a directory or a list of those; `sample:NAME`; a pandas
                 frame, a list of rows, a dict of columns, another dataset.
             fields: Role to dotted path (`{"reference_outputs": "info.task.actions"}`), for roles
-                that are not under a known name (`trajgrade.dataset.NAMES`). None in place of a path
-                leaves a role out: `{"id": None}` numbers the rows.
+                that are not under a known name (`trajgrade.dataset.NAMES`), or not under the first
+                that is a column. None in place of a path leaves a role out: `{"id": None}` numbers
+                the rows.
             format: `json`, `jsonl` or `csv`, where the files' names and contents should not decide.
             name: What reports call it; by default the file's name.
             allow_empty: Whether a dataset without rows is no error.
@@ -210,7 +211,8 @@ class Dataset:
         guess = nearest(names, self._columns)
         near = f" The nearest name is {guess!r}." if guess and guess not in names else ""
         return (
-            f"{self.name}: no row has {' or '.join(roles)} (looked for {', '.join(names)}). "
+            f"{self.name}: no row has {' or '.join(roles)} "
+            f"(looked for {', '.join(names) or 'no field: its names are declared for others'}). "
             f"Fields found: {', '.join(self._columns)}.{near} "
             f"Name the right one with fields {{{roles[-1]!r}: …}}"
         )

@@ -1,8 +1,9 @@
 """Example: one row of a dataset, as evaluators are given it; and what a run needs of it.
 
-An example has roles. Each is read from the field that the dataset's `fields` name for it, or else
-from the first of its known names, in the order of `NAMES`, under which the row has a value. A
-missing field, null, and a frame's NaN are all None: not there.
+An example has roles. Each is read from one field, the same in all rows of a dataset: the one that
+`fields` name for it, or else the first of its known names, in the order of `NAMES`, that is a
+column, whether or not a row has a value there (`trajgrade.dataset.fields`). A missing field, null,
+and a frame's NaN are all None: not there.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Role = Literal[
 ]
 ROLES: tuple[Role, ...] = get_args(Role)
 
-# Vertex's trajectories come before names that may as well hold the text beside them.
+# The first that is a column counts for all rows. Vertex's trajectories come before names that may as well hold the text beside them.
 NAMES: dict[Role, tuple[str, ...]] = {
     "id": ("id", "example_id", "task_id"),
     "trial": ("trial",),
@@ -31,7 +32,7 @@ NAMES: dict[Role, tuple[str, ...]] = {
     "context": ("context",),
 }  # fmt: skip
 
-# A row that has one of these, and no outputs under a known name, is itself the trace.
+# A row that has one of these is itself the trace, where no column holds outputs.
 TRACE_NAMES = ("messages", "conversation")
 
 # A text evaluator reads the first of each pair, and where that is None the second.

@@ -1,6 +1,11 @@
 """Which fields of a row hold which role, and what a row has at them.
 
-`Fields` knows the names: those that the caller declared, else the known ones. A `Layout` is a flat
+`Fields` chooses the field of each role once, from the columns that the first rows show: the one
+that the caller declared, else the first known name that is a column and declared for no other role.
+No row chooses for itself: an empty `expected` must not make the `answer` beside it the reference.
+Only where no known name is a column yet, each later row is read under the first that it has.
+
+A `Layout` is a flat
 list of the places to look at for one set of needs, so that a row, however it is read, becomes a
 flat list of values, and an example is made of those in one way.
 """
@@ -28,6 +33,8 @@ _FORMS: dict[Role, Form] = {
 _CELL: dict[Form, Callable[[str], Any]] = {
     "structure": csvtext.structure, "text": str, "scalar": csvtext.scalar,
 }  # fmt: skip
+_PRODUCED: frozenset[str] = frozenset({"outputs", "response"})
+_EXPECTED: frozenset[str] = frozenset({"reference_outputs", "reference"})
 _GAPS = frozenset({"NAType", "NaTType"})
 _DEPTH = 4
 
@@ -86,12 +93,36 @@ class Fields:
         self.declared = dict(declared)
         self.columns = tuple(columns)
         self._known = frozenset(columns)
+        self._names = {role: self._chosen(role) for role in ROLES}
         self._paths = {
-            role: ([self.path(given)] if given is not None else [])
-            if role in declared
-            else [(name,) for name in NAMES[role]]
-            for role in ROLES
-            for given in [declared.get(role)]
+            role: [self.path(name) if role in declared else (name,) for name in names]
+            for role, names in self._names.items()
+        }
+        self._traces = tuple(n for n in TRACE_NAMES if n not in self._taken("outputs"))
+
+    def _chosen(self, role: Role) -> tuple[str, ...]:
+        if role in self.declared:
+            path = self.declared[role]
+            return () if path is None else (path,)
+        taken = self._taken(role)
+        names = tuple(name for name in NAMES[role] if name not in taken)
+        return next(((name,) for name in names if name in self._known), names)
+
+    def _taken(self, role: Role) -> set[Segment]:
+        """Return the columns that are declared for other roles.
+
+        What lies within a column takes the column from no role but the reference, which is never
+        where the output is.
+        """
+        others = {
+            other: self.path(path)
+            for other, path in self.declared.items()
+            if other != role and path is not None
+        }
+        return {
+            path[0]
+            for other, path in others.items()
+            if len(path) == 1 or (other in _PRODUCED and role in _EXPECTED)
         }
 
     def path(self, text: str) -> Path:
@@ -100,10 +131,7 @@ class Fields:
 
     def names(self, role: Role) -> tuple[str, ...]:
         """Return the fields that are looked at for a role, as the caller would write them."""
-        if role not in self.declared:
-            return NAMES[role]
-        path = self.declared[role]
-        return () if path is None else (path,)
+        return self._names[role]
 
     def layout(self, needs: Needs) -> Layout:
         """Return the places to look at for these needs."""
@@ -119,8 +147,9 @@ class Fields:
             if role in wanted
         }
         stored = {text: at(self.path(text), "scalar") for text in needs.stored}
-        whole = "outputs" in wanted and "outputs" not in self.declared
-        traces = tuple(at((name,), "text") for name in TRACE_NAMES) if whole else ()
+        held = "outputs" in self.declared or not self._known.isdisjoint(self._names["outputs"])
+        whole = "outputs" in wanted and not held
+        traces = tuple(at((name,), "text") for name in self._traces) if whole else ()
         return Layout(tuple(slots), roles, stored, traces)
 
 
