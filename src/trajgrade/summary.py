@@ -8,123 +8,14 @@ mean is also given as if all of it had the worst score, and the best.
 from __future__ import annotations
 
 import math
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from trajgrade.intervals import LEVEL, Interval, mean_interval
-from trajgrade.result import ERRORS, NOT_EVALUATED, EvaluationResult
-
-KINDS: tuple[str, ...] = (*sorted(NOT_EVALUATED), *sorted(ERRORS))
-IN_POPULATION = ERRORS | {"not_run", "no_output", "unreadable_verdict"}
-
-Direction = Literal["higher", "lower"]
-
-_SCORED = 0
-_CODE = {kind: code for code, kind in enumerate(KINDS, start=1)}
-_NO_VERDICT = -1
-
-
-class Groups:
-    """Which rows are trials of which example.
-
-    While no row is a trial every row is an example of its own, and no id is kept: 4 bytes a row.
-
-    Args:
-        earlier: Returns the ids of the rows so far, for the moment that the first trial comes.
-    """
-
-    def __init__(self, earlier: Callable[[], Iterable[str]] = tuple) -> None:
-        self.example_of = array("I")
-        self._earlier = earlier
-        self._index: dict[str, int] | None = None
-
-    def add(self, example_id: str, trial: int | None = None) -> None:
-        """Note the example of the next row."""
-        if self._index is None:
-            if trial is None:
-                self.example_of.append(len(self.example_of))
-                return
-            self._index = {name: index for index, name in enumerate(self._earlier())}
-        self.example_of.append(self._index.setdefault(example_id, len(self._index)))
-
-    def cut(self, rows: int) -> None:
-        """Forget all rows but the first ones."""
-        del self.example_of[rows:]
-        if self._index is not None:
-            kept = set(self.example_of)
-            self._index = {name: index for name, index in self._index.items() if index in kept}
-
-    @property
-    def count(self) -> int:
-        """The number of examples."""
-        return len(self.example_of) if self._index is None else len(self._index)
-
-    @property
-    def repeated(self) -> bool:
-        """Whether some example has several rows."""
-        return self.count < len(self.example_of)
-
-
-class Column:
-    """One metric's scores, row by row: 10 bytes each.
-
-    Args:
-        key: The metric's name.
-        bounds: The lowest and highest score that it can have, None where there is none.
-        direction: Which scores are better, None where neither is.
-
-    Attributes:
-        best: The best score that it can have, None where there is none.
-    """
-
-    def __init__(
-        self,
-        key: str,
-        bounds: tuple[float, float] | None = None,
-        direction: Direction | None = None,
-    ) -> None:
-        self.key = key
-        self.bounds = bounds
-        self.direction = direction
-        self.best = bounds[direction == "higher"] if bounds and direction else None
-        self.scores = array("d")
-        self.codes = bytearray()
-        self.successes = array("b")
-        self.vacuous: set[int] = set()
-        self.undefined: set[int] = set()
-
-    def add(self, result: EvaluationResult) -> None:
-        """Add the result of the next row."""
-        if result.error is not None or result.score is None:
-            self.miss(result.error.kind if result.error else "undefined")
-            return
-        value = result.value
-        if "vacuous" in result.metadata:
-            self.vacuous.add(len(self.codes))
-        elif "undefined" in result.metadata:
-            self.undefined.add(len(self.codes))
-        self.scores.append(result.score)
-        self.codes.append(_SCORED)
-        self.successes.append(int(value) if value is True or value is False else _NO_VERDICT)
-
-    def miss(self, kind: str, rows: int = 1) -> None:
-        """Add rows without a score."""
-        self.scores.extend([math.nan] * rows)
-        self.codes.extend([_CODE[kind]] * rows)
-        self.successes.extend([_NO_VERDICT] * rows)
-
-    def cut(self, rows: int) -> None:
-        """Forget all rows but the first ones."""
-        del self.scores[rows:], self.codes[rows:], self.successes[rows:]
-        self.vacuous = {row for row in self.vacuous if row < rows}
-        self.undefined = {row for row in self.undefined if row < rows}
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.codes)
+from trajgrade.result import ERRORS
+from trajgrade.scores import CODE, IN_POPULATION, NO_VERDICT, SCORED, Column, Groups
 
 
 class MetricSummary:
@@ -158,13 +49,13 @@ class MetricSummary:
     @cached_property
     def kinds(self) -> dict[str, int]:
         """How many rows have no score, by kind."""
-        counts = {kind: self.column.codes.count(code) for kind, code in _CODE.items()}
+        counts = {kind: self.column.codes.count(code) for kind, code in CODE.items()}
         return {kind: count for kind, count in counts.items() if count}
 
     @property
     def n_scored(self) -> int:
         """Rows with a score."""
-        return self.column.codes.count(_SCORED)
+        return self.column.codes.count(SCORED)
 
     @property
     def n_error(self) -> int:
@@ -210,19 +101,19 @@ class MetricSummary:
             if self.n_scored == self.n_total:
                 return scores
             codes = self.column.codes
-            return [score for score, code in zip(scores, codes, strict=True) if code == _SCORED]
+            return [score for score, code in zip(scores, codes, strict=True) if code == SCORED]
         return [math.fsum(trials) / len(trials) for trials in self._trials(fill, without)]
 
     def _trials(
         self, fill: float | None, skipped: AbstractSet[int] = frozenset()
     ) -> list[list[float]]:
         """Return the scores of each example's trials; examples without any are left out."""
-        fillable = {_CODE[kind] for kind in IN_POPULATION} if fill is not None else set()
+        fillable = {CODE[kind] for kind in IN_POPULATION} if fill is not None else set()
         trials: list[list[float]] = [[] for _ in range(self.groups.count)]
         column = self.column
         rows = zip(self.groups.example_of, column.scores, column.codes, strict=True)
         for row, (example, score, code) in enumerate(rows):
-            if code == _SCORED and row not in skipped:
+            if code == SCORED and row not in skipped:
                 trials[example].append(score)
             elif code in fillable:
                 trials[example].append(fill if fill is not None else math.nan)
@@ -270,7 +161,7 @@ class MetricSummary:
     def has_verdicts(self) -> bool:
         """Whether scores are successes or failures."""
         return self.pass_at is not None or any(
-            verdict != _NO_VERDICT for verdict in self.column.successes
+            verdict != NO_VERDICT for verdict in self.column.successes
         )
 
     def counts(self, fill: int | None = None) -> Iterator[tuple[int, int]]:
@@ -280,10 +171,10 @@ class MetricSummary:
             fill: What a trial counts as that could have had a score; None leaves it out.
         """
         trials, successes = [0] * self.groups.count, [0] * self.groups.count
-        fillable = {_CODE[kind] for kind in IN_POPULATION} if fill is not None else set()
+        fillable = {CODE[kind] for kind in IN_POPULATION} if fill is not None else set()
         for row, example in enumerate(self.groups.example_of):
             code = self.column.codes[row]
-            if code == _SCORED:
+            if code == SCORED:
                 trials[example] += 1
                 successes[example] += self._succeeded(row)
             elif code in fillable:
