@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajgrade.result import EvaluationResult, ResultError
-from trajgrade.summary import KINDS, Column, Groups, MetricSummary, percentile
+from trajgrade.scores import KINDS, Column, Groups
+from trajgrade.summary import MetricSummary, percentile
 
 SCORES = st.one_of(st.floats(0, 1, allow_subnormal=False), st.booleans(), st.sampled_from(KINDS))
 ROWS = st.lists(st.tuples(st.sampled_from("abcd"), SCORES), min_size=1, max_size=20)

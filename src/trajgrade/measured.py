@@ -12,7 +12,7 @@ from trajgrade.agent import Outcome
 from trajgrade.contracts import EvaluatorLike
 from trajgrade.errors import ConfigError, unknown
 from trajgrade.result import AgentError, EvaluationResult, not_evaluated
-from trajgrade.summary import Column
+from trajgrade.scores import Column
 
 OnFailure = Literal["zero", "exclude"]
 

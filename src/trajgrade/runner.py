@@ -32,7 +32,8 @@ from trajgrade.jsontext import dumps, read_back
 from trajgrade.measured import MEASURED, AgentColumns, OnFailure, Pool, check, failed
 from trajgrade.result import AgentError, EvaluationResult, ResultError
 from trajgrade.run import Explain, InterruptedRunError, Row, Rows, Run, Worst
-from trajgrade.summary import Column, Groups, MetricSummary, Summary
+from trajgrade.scores import Column, Groups
+from trajgrade.summary import MetricSummary, Summary
 from trajgrade.thresholds import judge, parse_thresholds
 from trajgrade.trajectory import Trajectory
 from trajgrade.view import View, lacks_of, needs_of

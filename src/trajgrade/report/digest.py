@@ -15,7 +15,8 @@ from trajgrade.errors import shorten
 from trajgrade.report.plain import count, number, printable
 from trajgrade.result import ERRORS, EvaluationResult
 from trajgrade.run import Explain, Row, Run
-from trajgrade.summary import IN_POPULATION, Column, MetricSummary
+from trajgrade.scores import IN_POPULATION, Column
+from trajgrade.summary import MetricSummary
 
 SHOWN_ROWS = 5
 _MOST_RATES = 6
