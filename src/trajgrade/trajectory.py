@@ -202,6 +202,12 @@ class Trajectory:
 
     __hash__ = None  # type: ignore[assignment]  # equal by value, and its calls may hold lists
 
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        """Leave out the last pairing: its rule may hold a function that cannot be pickled."""
+        _ = self.steps
+        state = {name: getattr(self, name) for name in self.__slots__}
+        return None, {**state, "pairing_memo": None}
+
     def __repr__(self) -> str:
         """Return its format and sizes."""
         return (
