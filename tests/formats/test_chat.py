@@ -145,9 +145,9 @@ def test_other_keys_around_the_messages_must_not_hide_a_call_either():
         Trajectory.from_any({"messages": [USER], "actions": [{"name": "f"}]})
 
 
-def test_two_keys_of_arguments_are_an_error():
+def test_two_keys_of_arguments_that_differ_are_an_error():
     with pytest.raises(MalformedTraceError, match="under args and under input"):
-        calls(ask({"name": "f", "args": {}, "input": {}}))
+        calls(ask({"name": "f", "args": {}, "input": {"a": 1}}))
 
 
 def test_several_conversations_are_no_single_one():

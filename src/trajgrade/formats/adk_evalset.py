@@ -26,6 +26,7 @@ from typing import Any
 
 from trajgrade.errors import MalformedTraceError
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of
 from trajgrade.formats.gemini_parts import add_content
@@ -114,7 +115,9 @@ def _old(row: dict[str, Any], key: str, place: str) -> Trajectory:
     for at, item in enumerate(uses):
         where = f"{place}, call {at}"
         raw = expect.record(item, where)
-        assembly.call(expect.name(raw.get("tool_name"), where), raw.get("tool_input"))
+        name = expect.name(raw.get("tool_name"), where)
+        beside = ("tool_name", "mock_tool_output")
+        assembly.call(name, given(raw, "tool_input", f"{where} ({name})", beside))
         mocked = raw.get("mock_tool_output")
         if mocked is not None:
             assembly.result(result_of(mocked, where))

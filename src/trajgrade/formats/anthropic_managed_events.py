@@ -31,6 +31,7 @@ from msgspec.structs import force_setattr
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.formats.instant import instant
@@ -40,6 +41,9 @@ from trajgrade.trajectory import CallStatus, ToolCall, Trajectory
 
 _CALLS = frozenset({"agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use"})
 _MARKS = _CALLS | {"agent.message", "agent.thinking", "agent.tool_result", "agent.mcp_tool_result"}
+_BESIDE = frozenset({
+    "mcp_server_name", "evaluated_permission", "session_thread_id", "processed_at", "created_at",
+})  # fmt: skip
 _METHOD = "beta.sessions"
 _ANSWERS = ("tool_use_id", "mcp_tool_use_id", "custom_tool_use_id")
 _Event = tuple[str, dict[str, Any]]
@@ -167,7 +171,8 @@ def _event(
         key = expect.identifier(event.get("id"), f"{place}, id")
         denied = event.get("evaluated_permission") == "deny"
         status: CallStatus = "not_run" if denied else "unknown"
-        made = assembly.call(name, event.get("input"), key, status=status)
+        args = given(event, "input", f"{place} ({name})", _BESIDE)
+        made = assembly.call(name, args, key, status=status)
         if key is not None:
             calls[key] = made
     elif kind.endswith("tool_result"):

@@ -3,16 +3,21 @@
 An object stays as it is. None, nothing and blank text are no arguments. Text is JSON: its value is
 the argument, whatever its type; text that is not JSON stays text, `unparseable`, and is noted. A
 value that is nested deeper than `MAX_DEPTH` is refused: nothing after the reading could compare it.
+
+Which key holds them is the format's to say; where it is absent, the names that others give to it
+are read. What a call without arguments holds under a key that nobody knows may be its arguments:
+it is an error, since a call whose arguments are dropped agrees with calls that it is not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
 
 from trajgrade import jsontext
-from trajgrade.errors import MalformedTraceError, shorten
+from trajgrade.errors import MalformedTraceError, near, shorten
 from trajgrade.trajectory import ArgsState
 
 MAX_DEPTH = 150
@@ -21,8 +26,87 @@ decode = msgspec.json.Decoder().decode
 
 SHORT = 2 * MAX_DEPTH
 """The length of a JSON text up to which it cannot be nested too deeply. Most are shorter."""
+SPELLINGS = frozenset({
+    "args", "arguments", "input", "kwargs", "parameters", "tool_input", "tool_args",
+})  # fmt: skip
+"""What formats and people call the arguments of a call."""
+BESIDE = frozenset({
+    "name", "type", "index", "id", "call_id", "callId", "tool_call_id", "tool_use_id", "toolUseId",
+    "status", "result", "output", "error", "is_error", "caller", "server_name", "server_label",
+    "namespace", "description", "title", "metadata", "extra", "agent", "agent_name", "author",
+    "timestamp", "started_at", "ended_at", "thought", "reasoning", "signature", "cache_control",
+    "extra_content", "thought_signature", "thoughtSignature",
+})  # fmt: skip
+"""What stands beside the name of a call in some format, and is no argument."""
 _CONTAINERS = (dict, list, tuple, set, frozenset)
+_HOLDERS = (dict, list, tuple, str)
 _SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+def given(call: dict[str, Any], own: str, place: str, beside: Collection[str] = ()) -> Any:
+    """Return the arguments of a call as the trace holds them; None where it has none.
+
+    Args:
+        call: The object that holds the name and the arguments.
+        own: The key under which the format keeps them.
+        place: Which call this is, for a message.
+        beside: Keys that the format has in a call, other than those of `BESIDE`.
+
+    Raises:
+        MalformedTraceError: They differ under two keys, or may stand under an unknown one.
+    """
+    value = call.get(own)
+    others = [key for key in call.keys() & SPELLINGS if key != own and key not in beside]
+    if not others and own in call:
+        return value
+    found = {key: call[key] for key in (own, *sorted(others)) if call.get(key) is not None}
+    if found:
+        first, *rest = found
+        if any(_value(found[key]) != _value(found[first]) for key in rest):
+            raise MalformedTraceError(
+                f"{place}: has arguments under {' and under '.join(found)}, and they differ"
+            )
+        if first == "parameters" != own and is_schema(found[first]):
+            raise MalformedTraceError(
+                f"{place}: the definition of a tool and no call: `parameters` is a JSON schema"
+            )
+        return found[first]
+    odd = None if own in call else stray_key(call, beside)
+    if odd is None:
+        return None
+    keys = sorted(SPELLINGS - {own} - set(beside))
+    guess = near(odd, [own, *keys])
+    raise MalformedTraceError(
+        f"{place}: has no arguments, but {type(call[odd]).__name__} {shorten(call[odd], 60)} under "
+        f"{odd!r}. Arguments stand under {own!r} (or {', '.join(keys)})"
+        + (f"; did you mean {guess!r}?" if guess else "")
+    )
+
+
+def stray_key(call: dict[str, Any], beside: Collection[str] = ()) -> str | None:
+    """Return a key that nobody knows and that could hold arguments; None where there is none."""
+    return next(
+        (
+            key
+            for key, value in call.items()
+            if key not in BESIDE and key not in beside and value and isinstance(value, _HOLDERS)
+        ),
+        None,
+    )
+
+
+def is_schema(value: Any) -> bool:
+    """Whether the parameters are those of a tool's definition."""
+    return (
+        isinstance(value, dict)
+        and value.get("type") == "object"
+        and isinstance(value.get("properties", {}), dict)
+        and ("properties" in value or len(value) == 1)
+    )
+
+
+def _value(raw: Any) -> Any:
+    return parsed(raw, "", [])[0]
 
 
 def parsed(raw: Any, place: str, notes: list[str]) -> tuple[Any, ArgsState]:

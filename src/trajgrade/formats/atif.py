@@ -22,6 +22,7 @@ from typing import Any
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.formats.instant import instant
@@ -81,7 +82,8 @@ def _step(assembly: Assembly, step: dict[str, Any], place: str) -> None:
         raw = expect.record(item, where)
         key = expect.identifier(raw.get("tool_call_id"), f"{where}, tool_call_id")
         name = expect.name(raw.get("function_name"), f"{where}, function_name")
-        assembly.call(name, raw.get("arguments"), key)
+        args = given(raw, "arguments", f"{where} ({name})", ("function_name",))
+        assembly.call(name, args, key)
         keys.append(key)
     assembly.now = None  # the step's time is that of its calls; when results came is not recorded
     observation = expect.record(step.get("observation") or {}, f"{place}, observation")

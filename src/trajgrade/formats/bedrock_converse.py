@@ -22,6 +22,7 @@ from typing import Any
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly, status_of
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.glimpse import Glimpse
@@ -118,7 +119,8 @@ def _call(assembly: Assembly, block: dict[str, Any], place: str) -> None:
     call = expect.record(block["toolUse"], f"{place}, toolUse")
     name = expect.name(call.get("name"), f"{place}, toolUse, name")
     key = expect.identifier(call.get("toolUseId"), f"{place}, toolUseId")
-    assembly.call(name, call.get("input"), key, hosted=call.get("type") == "server_tool_use")
+    args = given(call, "input", f"{place}, toolUse ({name})")
+    assembly.call(name, args, key, hosted=call.get("type") == "server_tool_use")
 
 
 def _result(assembly: Assembly, block: dict[str, Any], place: str, *, step: bool) -> None:

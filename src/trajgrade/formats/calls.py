@@ -2,7 +2,8 @@
 
     [{"name": "trains", "args": {"to": "Oslo"}}, {"name": "now"}, "ping"]
 
-The arguments may be called `args`, `arguments`, `input` or `kwargs`; a call without them has none.
+The arguments may be called `args`, `arguments`, `input` or `kwargs`, also `parameters`,
+`tool_input` or `tool_args`; a call without them has none.
 A bare name among calls is a call whose arguments are unknown; a list of nothing but texts is no
 list of calls. Also one call alone (with its arguments), and the list under `tool_calls` or `calls`.
 
@@ -17,7 +18,7 @@ from typing import Annotated, Any
 import msgspec
 
 from trajgrade.errors import MalformedTraceError
-from trajgrade.formats.arguments import parsed
+from trajgrade.formats.arguments import given, parsed
 from trajgrade.formats.plain_call import ARGUMENTS, bare, call_of, is_call
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import ToolCall, Trajectory
@@ -76,18 +77,18 @@ class Calls:
         """Read calls that were decoded from `wire`.
 
         Raises:
-            MalformedTraceError: A call has arguments under two keys, or nested too deeply.
+            MalformedTraceError: Arguments differ under two keys, or are nested too deeply.
         """
         notes: list[str] = []
         calls = []
         for at, item in enumerate(items):
-            given = (item.args, item.arguments, item.input, item.kwargs)
-            raw = [value for value in given if value is not None]
-            if len(raw) > 1:
-                raise MalformedTraceError(
-                    f"call {at} ({item.name}): has arguments under {len(raw)} keys"
-                )
-            args, state = parsed(raw[0] if raw else None, f"call {at} ({item.name})", notes)
+            place = f"call {at} ({item.name})"
+            held = (item.args, item.arguments, item.input, item.kwargs)
+            some = [value for value in held if value is not None]
+            raw = some[0] if some else None
+            if len(some) > 1:
+                raw = given(msgspec.structs.asdict(item), "args", place)
+            args, state = parsed(raw, place, notes)
             calls.append(ToolCall(item.name, args, state, item.id))
         return bare(calls, "calls", notes)
 

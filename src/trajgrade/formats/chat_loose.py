@@ -13,7 +13,7 @@ import msgspec
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
-from trajgrade.formats.arguments import bounded, parsed
+from trajgrade.formats.arguments import bounded, given, parsed
 from trajgrade.formats.assembly import status_of
 from trajgrade.formats.chat_wire import WIRE, Loose, read
 from trajgrade.formats.content import result_of, text_of
@@ -24,6 +24,7 @@ ROLES = {
     **{role: role for role in ("system", "developer", "user", "assistant", "tool", "function")},
     "human": "user", "ai": "assistant", "model": "assistant", "bot": "assistant",
 }  # fmt: skip
+_BESIDE = frozenset({"function"})
 _TOLD = frozenset({"role", "content", "tool_calls"})
 
 
@@ -140,18 +141,28 @@ def _calls(raw: dict[str, Any], place: str, notes: list[str]) -> list[ToolCall]:
 def _call(call: Any, place: str, notes: list[str]) -> ToolCall:
     if isinstance(call, dict) and call.get("function") is not None:
         key = expect.identifier(call.get("id"), f"{place}, id")
-        return _function(call["function"], place, notes, key)
+        return _function(call["function"], place, notes, key, call)
     if isinstance(call, dict) and isinstance(call.get("custom"), dict):
         custom = call["custom"]
         name = expect.name(custom.get("name"), place)
         key = expect.identifier(call.get("id"), f"{place}, id")
-        bounded(custom.get("input"), f"{place} ({name})")
-        return ToolCall(name, custom.get("input"), "text", key)
+        text = given(custom, "input", f"{place} ({name})")
+        bounded(text, f"{place} ({name})")
+        return ToolCall(name, text, "text", key)
     return call_of(call, place, notes)
 
 
-def _function(raw: Any, place: str, notes: list[str], key: str | None = None) -> ToolCall:
+def _function(
+    raw: Any,
+    place: str,
+    notes: list[str],
+    key: str | None = None,
+    around: dict[str, Any] | None = None,
+) -> ToolCall:
     function = expect.record(raw, place)
     name = expect.name(function.get("name"), place)
-    args, state = parsed(function.get("arguments"), f"{place} ({name})", notes)
+    # Arguments that stand beside the function, not in it, are the call's too.
+    held = {**around, **function} if around else function
+    place = f"{place} ({name})"
+    args, state = parsed(given(held, "arguments", place, _BESIDE), place, notes)
     return ToolCall(name, args, state, key)

@@ -31,6 +31,7 @@ from typing import Any
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.chat_loose import conversation
 from trajgrade.formats.chat_origins import origin_of
@@ -101,7 +102,7 @@ def _calls(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
     for at, item in enumerate(expect.array(raw.get("tool_calls"), place)):
         call = expect.record(item, f"{place} {at}")
         name = expect.name(call.get("name"), f"{place} {at}, name")
-        assembly.call(name, call.get("parameters"))
+        assembly.call(name, given(call, "parameters", f"{place} {at} ({name})"))
 
 
 def _results(assembly: Assembly, raw: dict[str, Any], place: str) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.trajectory import CallStatus, ToolCall
@@ -72,7 +73,8 @@ def _call(assembly: Assembly, block: dict[str, Any], place: str) -> ToolCall:
     kind = kind_of(block)
     name = expect.name(block.get("name"), f"{place}, {kind}")
     key = expect.identifier(block.get("id"), f"{place}, id")
-    return assembly.call(name, block.get("input"), key, hosted=kind == "server_tool_use")
+    args = given(block, "input", f"{place}, {kind} ({name})")
+    return assembly.call(name, args, key, hosted=kind == "server_tool_use")
 
 
 def _result(assembly: Assembly, block: dict[str, Any], place: str, *, step: bool) -> None:

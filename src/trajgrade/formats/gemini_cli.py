@@ -24,6 +24,7 @@ from msgspec.structs import force_setattr
 
 from trajgrade.errors import MalformedTraceError
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly, status_of
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.formats.instant import instant
@@ -31,6 +32,7 @@ from trajgrade.formats.session_lines import lines_of, records, text_in
 from trajgrade.glimpse import Glimpse, members
 from trajgrade.trajectory import Trajectory
 
+_BESIDE = frozenset({"displayName", "resultDisplay", "agentId"})
 _HEADER = ("sessionId", "projectHash")
 _Messages = dict[str, tuple[str, dict[str, Any]]]
 
@@ -125,7 +127,8 @@ def _call(assembly: Assembly, raw: dict[str, Any], began: Any, place: str) -> No
     name = expect.name(raw.get("name"), f"{place}, name")
     key = expect.identifier(raw.get("id"), f"{place}, id")
     status = status_of(raw.get("status"))
-    call = assembly.call(name, raw.get("args"), key, status=status)
+    args = given(raw, "args", f"{place} ({name})", _BESIDE)
+    call = assembly.call(name, args, key, status=status)
     force_setattr(call, "started_at", began)
     force_setattr(call, "ended_at", instant(raw.get("timestamp")))
     if raw.get("result") is not None:

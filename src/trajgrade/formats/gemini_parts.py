@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of
 from trajgrade.trajectory import CallStatus
@@ -69,7 +70,8 @@ def _call(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
         record = expect.record(call, f"{place}, functionCall")
         name = expect.name(record.get("name"), f"{place}, functionCall")
         key = expect.identifier(record.get("id"), f"{place}, functionCall, id")
-        assembly.call(name, record.get("args"), key)
+        args = given(record, "args", f"{place}, functionCall ({name})")
+        assembly.call(name, args, key)
     elif code is not None:
         args = expect.record(code, place)
         assembly.call("code_execution", args, hosted=True)

@@ -23,6 +23,7 @@ from typing import Any
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.glimpse import Glimpse
@@ -30,6 +31,9 @@ from trajgrade.trajectory import CallStatus, Trajectory
 
 _ROLES = frozenset({"system", "user", "assistant", "tool"})
 _ATTACHED = re.compile(r"attachment://(\w+)")
+_BESIDE = frozenset({
+    "function", "view", "internal", "parse_error", "tool_type", "context", "progress",
+})  # fmt: skip
 _LEVELS = 20
 
 
@@ -124,7 +128,7 @@ def _message(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
 def _call(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
     name = expect.name(raw.get("function"), f"{place}, function")
     key = expect.identifier(raw.get("id"), f"{place}, id")
-    args = raw.get("arguments")
+    args = given(raw, "arguments", f"{place} ({name})", _BESIDE)
     if raw.get("parse_error") is None:
         assembly.call(name, args, key)
         return
@@ -137,7 +141,8 @@ def _hosted(assembly: Assembly, block: dict[str, Any], place: str) -> None:
     name = expect.name(block.get("name") or block.get("tool_type"), f"{place}, tool_use")
     key = expect.identifier(block.get("id"), f"{place}, id")
     failed: CallStatus = "error" if block.get("error") else "unknown"
-    assembly.call(name, block.get("arguments"), key, hosted=True, status=failed)
+    args = given(block, "arguments", f"{place}, tool_use ({name})", _BESIDE)
+    assembly.call(name, args, key, hosted=True, status=failed)
     if block.get("result") is not None:
         assembly.result(result_of(block["result"], place), key, name, step=False)
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of
 from trajgrade.glimpse import Glimpse
@@ -86,9 +87,9 @@ def _step(assembly: Assembly, action: Any, observation: Any, place: str) -> None
         raise MalformedTraceError(f"{place}: no action: {shorten(action)}")
     name = expect.name(raw["tool"], f"{place}, tool")
     key = expect.identifier(raw.get("tool_call_id"), f"{place}, tool_call_id")
-    given = raw["tool_input"]
+    args = given(raw, "tool_input", f"{place} ({name})")
     assembly.message("assistant", expect.text(raw.get("log"), f"{place}, log") or "")
-    assembly.call(name, given, key, state="text" if isinstance(given, str) and given else None)
+    assembly.call(name, args, key, state="text" if isinstance(args, str) and args else None)
     if observation is not None:
         assembly.result(result_of(observation, place), key, name)
 

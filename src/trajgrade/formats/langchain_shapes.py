@@ -6,6 +6,7 @@ from typing import Any
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly, status_of
 from trajgrade.formats.content import result_of, text_of
 
@@ -139,7 +140,9 @@ def _add(
     called = function if isinstance(function, dict) else raw
     name = expect.name(called.get("name"), place)
     key = expect.identifier(raw.get("id", raw.get("call_id")), f"{place}, id")
-    args = next((called[k] for k in ("args", "arguments", "input") if k in called), None)
+    held = {**raw, **called}
+    own = "arguments" if called is function else "args"
+    args = given(held, own, f"{place} ({name})", ("function", "extras"))
     if not invalid:
         assembly.call(name, args, key, hosted=hosted)
         return

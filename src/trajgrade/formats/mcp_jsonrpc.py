@@ -22,7 +22,7 @@ from msgspec.structs import force_setattr
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
-from trajgrade.formats.arguments import bounded
+from trajgrade.formats.arguments import bounded, given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, shown
 from trajgrade.formats.instant import instant
@@ -130,7 +130,8 @@ def _call(assembly: Assembly, message: dict[str, Any], place: str) -> ToolCall:
     name = expect.name(params.get("name"), f"{place}, params, name")
     key = expect.identifier(message.get("id"), f"{place}, id")
     assembly.message("assistant")
-    return assembly.call(name, params.get("arguments"), key)
+    args = given(params, "arguments", f"{place}, params ({name})", ("_meta", "task"))
+    return assembly.call(name, args, key)
 
 
 def _response(assembly: Assembly, call: ToolCall, message: dict[str, Any], place: str) -> None:

@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-_ARGUMENTS = ("arguments", "args", "input", "kwargs", "tool_kwargs", "parameters")
+from trajgrade.formats.arguments import is_schema, stray_key
+
+_ARGUMENTS = (
+    "arguments", "args", "input", "kwargs", "tool_kwargs", "parameters", "tool_input", "tool_args",
+)  # fmt: skip
 _NAMES = ("name", "toolName", "tool_name")
 _IDS = ("id", "call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_id")
 _ANSWERS = ("response", "result", "output", "content")
@@ -62,14 +66,19 @@ def call_of(item: dict[str, Any], *, bare: bool = False) -> Asked | None:
             if found is None:
                 return None
             # Gemini leaves out arguments that are empty.
-            none = found.raw is msgspec.UNSET and key in ("functionCall", "function_call")
+            none = (
+                found.raw is msgspec.UNSET
+                and key in ("functionCall", "function_call")
+                and stray_key(inner, _NAMES) is None
+            )
             return found._replace(raw={} if none else found.raw, key=found.key or id_of(item, _IDS))
     function = item.get("function")
     if isinstance(function, dict):
-        if "description" in function and "arguments" not in function:
+        definition = "description" in function or is_schema(function.get("parameters"))
+        if definition and "arguments" not in function:
             return None  # the definition of a tool
         called = name_of(function)
-        raw = _first(function, _ARGUMENTS[:2])
+        raw = _first({**item, **function}, _ARGUMENTS)
         return Asked(called, raw, id_of(item, _IDS)) if called else None
     kind, named = kind_of(item), name_of(item)
     written = "call_id" in item and "arguments" in item

@@ -27,6 +27,7 @@ from msgspec.structs import force_setattr
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, shown, text_of
 from trajgrade.formats.instant import instant
@@ -107,8 +108,8 @@ class _Run:
 
     def action(self, event: dict[str, Any], place: str) -> None:
         kind = expect.text(event.get("action"), f"{place}, action")
-        given = event.get("args")
-        args = expect.record(given, f"{place}, args") if given is not None else {}
+        held = event.get("args")
+        args = expect.record(held, f"{place}, args") if held is not None else {}
         metadata = event.get("tool_call_metadata")
         if not isinstance(event.get("source"), str) or event["source"] not in _SOURCES:
             self.assembly.notes.append(
@@ -124,8 +125,8 @@ class _Run:
             self.assembly.message("assistant", text_of(args.get("content"), place))
         elif kind is not None and kind not in _NO_CALL:
             self.assembly.message("assistant", text_in(args, "thought", "final_thought") or "")
-            given = {key: value for key, value in args.items() if key not in _BESIDE}
-            self._keep(event, self.assembly.call(expect.name(kind, place), given))
+            rest = {key: value for key, value in args.items() if key not in _BESIDE}
+            self._keep(event, self.assembly.call(expect.name(kind, place), rest))
 
     def _asked(self, event: dict[str, Any], metadata: dict[str, Any], place: str) -> None:
         """Add the calls of a response of the model, at the first of its events."""
@@ -153,9 +154,9 @@ class _Run:
         raw = expect.record(item, place)
         function = expect.record(raw.get("function"), f"{place}, function")
         key = expect.identifier(raw.get("id"), f"{place}, id")
-        made = self.assembly.call(
-            expect.name(function.get("name"), place), function.get("arguments"), key
-        )
+        name = expect.name(function.get("name"), place)
+        args = given({**raw, **function}, "arguments", f"{place} ({name})", ("function",))
+        made = self.assembly.call(name, args, key)
         if key is not None:
             self.by_call[key] = made
 

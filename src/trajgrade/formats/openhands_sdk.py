@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.formats.session_lines import text_in
@@ -73,7 +74,7 @@ def _call(assembly: Assembly, event: dict[str, Any], place: str) -> None:
     call = held if isinstance(held, dict) else {}
     name = expect.name(call.get("name") or event.get("tool_name"), f"{place}, tool_name")
     key = expect.identifier(event.get("tool_call_id", call.get("id")), f"{place}, tool_call_id")
-    args = call.get("arguments")
+    args = given(call, "arguments", f"{place} ({name})", ("origin", "responses_item_id"))
     if args is None and isinstance(action, dict):
         args = {field: value for field, value in action.items() if field != "kind"}
     assembly.call(name, args, key)

@@ -20,7 +20,7 @@ import msgspec
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
-from trajgrade.formats.arguments import MAX_DEPTH, bounded
+from trajgrade.formats.arguments import MAX_DEPTH, bounded, given, parsed
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Step, ToolCall, Trajectory
 
@@ -54,7 +54,7 @@ class Own:
             )
         bounded(record, "the trajectory", 3 * MAX_DEPTH)
         try:
-            shape = msgspec.convert(record, _Shape)
+            shape = msgspec.convert(_spelled(record), _Shape)
         except (ValueError, RecursionError) as broken:
             raise MalformedTraceError(f"trajgrade's own shape: {broken}") from None
         for at, step in enumerate(shape.steps):
@@ -78,6 +78,39 @@ class Own:
                 actions=shape.actions,
             )
         ]
+
+
+def _spelled(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the record with the arguments of each call under `args`."""
+    steps = record["steps"]
+    found: dict[str, Any] = {
+        key: _calls(record[key], key) for key in ("tool_calls", "hosted_calls") if key in record
+    }
+    if isinstance(steps, list):
+        found["steps"] = [
+            {**step, "tool_calls": _calls(step["tool_calls"], f"step {at}")}
+            if isinstance(step, dict) and "tool_calls" in step
+            else step
+            for at, step in enumerate(steps)
+        ]
+    return {**record, **found}
+
+
+def _calls(held: Any, place: str) -> Any:
+    if not isinstance(held, list):
+        return held
+    return [_call(call, f"{place}, call {at}") for at, call in enumerate(held)]
+
+
+def _call(call: Any, place: str) -> Any:
+    if not isinstance(call, dict):
+        return call
+    found = {"children": _calls(call["children"], place)} if "children" in call else {}
+    where = f"{place} ({call.get('name')})"
+    raw = given(call, "args", where, ToolCall.__struct_fields__)
+    if "args" not in call and raw is not None:
+        found["args"] = parsed(raw, where, [])[0]
+    return {**call, **found} if found else call
 
 
 FORMAT = Own()

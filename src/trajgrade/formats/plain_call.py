@@ -2,9 +2,10 @@
 
     {"name": "search", "args": {"q": "cats"}}
 
-The arguments may be called `args`, `arguments`, `input` or `kwargs`, or be absent: then there are
-none. A bare name, `"search"`, is a call whose arguments are unknown. A call of type `builtin` was
-run by the provider. All that trajgrade itself writes of a call (`ToolCall.to_dict`) is read back.
+The arguments may be called `args`, `arguments`, `input` or `kwargs` (also `parameters`,
+`tool_input`, `tool_args`), or be absent: then there are none. A bare name, `"search"`, is a call
+whose arguments are unknown. A call of type `builtin` was run by the provider. All that trajgrade
+itself writes of a call (`ToolCall.to_dict`) is read back.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ import msgspec
 
 from trajgrade.errors import MalformedTraceError
 from trajgrade.formats import expect
-from trajgrade.formats.arguments import bounded, parsed
+from trajgrade.formats.arguments import SPELLINGS, bounded, given, is_schema, parsed
 from trajgrade.formats.assembly import status_of
 from trajgrade.trajectory import Step, ToolCall, Trajectory
 
-ARGUMENTS = frozenset({"args", "arguments", "input", "kwargs"})
+ARGUMENTS = SPELLINGS
 HOSTED = frozenset({"builtin", "builtin_tool", "hosted"})
 TYPES = frozenset({"function", "tool", "tool_call", "call"}) | HOSTED
 RESULTS = ("result", "output")
@@ -39,6 +40,8 @@ def is_call(item: Any) -> bool:
     kind = item.get("type")
     if kind is not None and (not isinstance(kind, str) or kind not in TYPES):
         return False
+    if is_schema(item.get("parameters")):
+        return False  # the definition of a tool
     others = item.keys() - KNOWN
     if not others:
         return True
@@ -52,17 +55,14 @@ def call_of(item: Any, place: str, notes: list[str]) -> ToolCall:
     """Read one call: an object, or a bare name.
 
     Raises:
-        MalformedTraceError: It has no name, or arguments under two keys.
+        MalformedTraceError: It has no name, or its arguments are not those of one known key.
     """
     if isinstance(item, str):
         return ToolCall(expect.name(item, place), None, "unknown")
     raw = expect.record(item, place)
     name = expect.name(raw.get("name"), place)
     place = f"{place} ({name})"
-    given = [key for key in raw if key in ARGUMENTS and raw[key] is not None]
-    if len(given) > 1:
-        raise MalformedTraceError(f"{place}: has arguments under {' and under '.join(given)}")
-    value = raw[given[0]] if given else None
+    value = given(raw, "args", place, KNOWN - ARGUMENTS)
     own = {key: raw[key] for key in OWN - {"name", "args", "id", "result"} if key in raw}
     if "args_state" in own:
         bounded(value, place)

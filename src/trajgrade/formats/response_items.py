@@ -13,6 +13,7 @@ from typing import Any
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
+from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.trajectory import CallStatus, ToolCall
@@ -27,6 +28,7 @@ SILENT = frozenset({
 })  # fmt: skip
 _ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 _RESULTS = ("output", "outputs", "results", "result")
+_REQUEST = frozenset({"approval_request_id", "created_by", "providerData", "provider_data"})
 _BESIDE = frozenset({"id", "type", "status", "call_id", *_RESULTS})
 
 
@@ -65,9 +67,10 @@ def _message(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
 
 def _call(assembly: Assembly, raw: dict[str, Any], place: str, kind: str) -> ToolCall:
     name = expect.name(raw.get("name"), f"{place}, name")
+    where = f"{place} ({name})"
     if kind == "mcp_call":
         key = expect.identifier(raw.get("id"), f"{place}, id")
-        call = assembly.call(name, raw.get("arguments"), key)
+        call = assembly.call(name, given(raw, "arguments", where, _REQUEST), key)
         failed = raw.get("error") is not None
         if failed or raw.get("output") is not None:
             value = raw.get("error") if failed else raw.get("output")
@@ -76,9 +79,9 @@ def _call(assembly: Assembly, raw: dict[str, Any], place: str, kind: str) -> Too
         return call
     key = expect.identifier(raw.get("call_id", raw.get("id")), f"{place}, call_id")
     if kind == "custom_tool_call":
-        given = expect.text(raw.get("input"), f"{place}, input")
-        return assembly.call(name, given or {}, key, state="text" if given else "ok")
-    return assembly.call(name, raw.get("arguments"), key)
+        text = expect.text(given(raw, "input", where, _REQUEST), f"{place}, input")
+        return assembly.call(name, text or {}, key, state="text" if text else "ok")
+    return assembly.call(name, given(raw, "arguments", where, _REQUEST), key)
 
 
 def add_request(assembly: Assembly, raw: dict[str, Any], place: str, *, ran: bool) -> None:
@@ -86,7 +89,8 @@ def add_request(assembly: Assembly, raw: dict[str, Any], place: str, *, ran: boo
     if not ran:
         name = expect.name(raw.get("name"), f"{place}, name")
         key = expect.identifier(raw.get("id"), f"{place}, id")
-        assembly.call(name, raw.get("arguments"), key, status="not_run")
+        args = given(raw, "arguments", f"{place} ({name})", _REQUEST)
+        assembly.call(name, args, key, status="not_run")
 
 
 def _hosted(assembly: Assembly, raw: dict[str, Any], place: str, kind: str) -> ToolCall:

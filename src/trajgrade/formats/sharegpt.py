@@ -18,7 +18,7 @@ from typing import Any
 
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
-from trajgrade.formats.arguments import parsed
+from trajgrade.formats.arguments import given, parsed
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.tool_tags import RESPONSE, add_answered, add_said
 from trajgrade.glimpse import Glimpse
@@ -93,7 +93,7 @@ def _calls(assembly: Assembly, text: str, place: str) -> None:
     for item in held if isinstance(held, list) else [held]:
         call = expect.record(item, place)
         name = expect.name(call.get("name"), f"{place}, name")
-        assembly.call(name, call.get("arguments", call.get("parameters")))
+        assembly.call(name, given(call, "arguments", f"{place} ({name})"))
 
 
 FORMAT = ShareGPT()

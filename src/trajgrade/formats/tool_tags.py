@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from trajgrade import jsontext
-from trajgrade.errors import shorten
-from trajgrade.formats.arguments import parsed
+from trajgrade.errors import MalformedTraceError, shorten
+from trajgrade.formats.arguments import given, parsed
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, shown
 from trajgrade.formats.python_calls import literal_in
@@ -26,7 +26,6 @@ from trajgrade.trajectory import ArgsState
 CALL = "<tool_call>"
 RESPONSE = "<tool_response>"
 _THOUGHTS = ("<think>", "<scratch_pad>")
-_ARGUMENTS = ("arguments", "parameters", "args")
 _NAME = re.compile(r"""["']name["']\s{0,9}:\s{0,9}["']([^"'\n]{1,200})["']""")
 _AFTER = re.compile(r"""["'](?:arguments|parameters)["']\s{0,9}:\s{0,9}""")
 _FUNCTION = re.compile(r"<function=([^>\n]{1,200})>")
@@ -119,7 +118,7 @@ def _calls(text: str, place: str, notes: list[str]) -> list[_Call] | None:
         if found is None:
             notes.append(f"{place}: a tag that holds no call: {shorten(text)}")
         return None if found is None else [found]
-    calls = []
+    calls: list[_Call] = []
     for raw in held if isinstance(held, list) else [held]:
         function = raw.get("function") if isinstance(raw, dict) else None
         called = function if isinstance(function, dict) else raw
@@ -127,8 +126,13 @@ def _calls(text: str, place: str, notes: list[str]) -> list[_Call] | None:
         if not isinstance(name, str) or not name:
             notes.append(f"{place}: a tag that holds no call: {shorten(text)}")
             return None
-        given = next((called[key] for key in _ARGUMENTS if key in called), None)
-        calls.append((name, *parsed(given, f"{place} ({name})", notes)))
+        try:
+            args = given({**raw, **called}, "arguments", f"{place} ({name})", ("function",))
+        except MalformedTraceError as broken:  # the model's own fault, not the trace's
+            notes.append(str(broken))
+            calls.append((name, text, "unparseable"))
+            continue
+        calls.append((name, *parsed(args, f"{place} ({name})", notes)))
     return calls
 
 

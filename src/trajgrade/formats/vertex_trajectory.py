@@ -21,7 +21,7 @@ import msgspec
 from trajgrade import detection
 from trajgrade.errors import MalformedTraceError, TraceError
 from trajgrade.formats import expect
-from trajgrade.formats.arguments import parsed
+from trajgrade.formats.arguments import given, parsed
 from trajgrade.formats.content import result_of
 from trajgrade.formats.plain_call import bare
 from trajgrade.glimpse import Glimpse
@@ -31,6 +31,7 @@ _SIDES = {
     "predicted_trajectory": ("response", "output"),
     "reference_trajectory": ("reference", "response", "output"),
 }
+_BESIDE = frozenset({"tool_name", "tool_output"})
 
 
 class VertexCall(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -80,7 +81,8 @@ def _calls(items: list[Any]) -> Trajectory:
         raw = expect.record(item, f"call {at}")
         name = expect.name(raw.get("tool_name"), f"call {at}, tool_name")
         result = result_of(raw.get("tool_output"), f"call {at}")
-        calls.append(_call(at, name, raw.get("tool_input"), notes, result))
+        args = given(raw, "tool_input", f"call {at} ({name})", _BESIDE)
+        calls.append(_call(at, name, args, notes, result))
     return bare(calls, "vertex_trajectory", notes)
 
 
