@@ -185,6 +185,7 @@ class Grading:
         self._unscored: dict[str, list[int]] = {}
         self._seen: dict[str, set[str]] = {}
         self._absent: dict[str, dict[int, list[str]]] = {}
+        self._apart = dataset.texts_apart
         self._reads = [(e, getattr(e, "reads", "raw")) for e in evaluators]
         self._on_failure = on_failure
         self._agent = AgentColumns()
@@ -200,7 +201,7 @@ class Grading:
             outcome: What came of calling the agent for it, None where none was called.
         """
         row = len(self.rows)
-        view = View(example)
+        view = View(example, apart=self._apart)
         results: dict[str, EvaluationResult] = {}
         error = outcome.error if outcome is not None else None
         for evaluator, reads in self._reads:

@@ -2,6 +2,10 @@
 
 A trace is read once for all evaluators that want a trajectory. Evaluators of the response get the
 text; all others get what the dataset holds, untouched.
+
+Where the row has no `response` or `reference`, the text is what `outputs` or `reference_outputs`
+say. A trace says its final response, also as JSON text in a field; any other text is itself. Calls
+alone say nothing, nor do no calls where the dataset keeps its texts apart.
 """
 
 from __future__ import annotations
@@ -11,17 +15,26 @@ from typing import Any
 
 from trajgrade.contracts import EvaluatorLike
 from trajgrade.dataset import Dataset, Example, Needs, Role
-from trajgrade.errors import TraceError
+from trajgrade.detection import parsed
+from trajgrade.errors import TraceError, UnknownTraceError
 from trajgrade.trajectory import Trajectory
 
+CALLS_ALONE = frozenset({"calls", "vertex_trajectory"})  # formats of calls without messages
 _TRAJECTORY: frozenset[Role] = frozenset({"outputs", "reference_outputs"})
 
 
 class View:
-    """One example as each kind of evaluator reads it, traces read once."""
+    """One example as each kind of evaluator reads it, traces read once.
 
-    def __init__(self, example: Example) -> None:
+    Args:
+        example: The example.
+        apart: Whether the dataset keeps its texts apart from its trajectories, so that `[]` is no
+            calls, and not a structure.
+    """
+
+    def __init__(self, example: Example, *, apart: bool = False) -> None:
         self.example = example
+        self._apart = apart
         self._given: dict[str, dict[str, Any]] = {}
 
     def of(self, reads: str) -> dict[str, Any]:
@@ -43,12 +56,18 @@ class View:
         example = self.example
         response, reference = example.response, example.reference
         return {
-            "outputs": _spoken(example.outputs) if response is None else response,
+            "outputs": self._spoken(example.outputs) if response is None else response,
             "reference_outputs": (
-                _spoken(example.reference_outputs) if reference is None else reference
+                self._spoken(example.reference_outputs) if reference is None else reference
             ),
             "inputs": example.inputs,
         }
+
+    def _spoken(self, data: Any) -> Any:
+        """Return what can be compared with a text; None where the data is calls only."""
+        held = _opened(data)
+        nothing = isinstance(held, list) and not held
+        return None if nothing and self._apart else _said(data, held)
 
     def _raw(self) -> dict[str, Any]:
         example = self.example
@@ -77,17 +96,33 @@ def _readable(data: Any) -> Any:
         return data
 
 
-def _spoken(data: Any) -> Any:
-    """Return the data, or None where it is calls only, which are no text to compare a text with."""
-    if type(data) is not Trajectory:
-        if not isinstance(data, list):
-            return data
-        try:
-            found = Trajectory.from_any(data)
-        except TraceError:
-            return data
-        return data if found.final_response is not None or not found.tool_calls else None
-    return data if data.final_response is not None else None
+def _opened(data: Any) -> Any:
+    """Return the list or object that a text holds as JSON; anything else as it is."""
+    if type(data) is not str or data.lstrip("\ufeff \t\r\n")[:1] not in ("[", "{"):
+        return data
+    try:
+        return parsed(data)
+    except TraceError:
+        return data
+
+
+def _said(data: Any, held: Any) -> Any:
+    """Return the data for a text evaluator, given what it holds; None where that is calls only."""
+    if type(held) is Trajectory:
+        return held if held.final_response is not None else None
+    written = type(data) is str
+    if not isinstance(held, list) and not (written and isinstance(held, dict)):
+        return data
+    try:
+        found = Trajectory.from_any(held)
+    except UnknownTraceError:
+        return data
+    except TraceError:
+        return held  # a broken trace, which is for the evaluator to say
+    if found.final_response is None and found.tool_calls:
+        # One call written as an object is a structure, from which a text differs in spaces only.
+        return data if isinstance(held, dict) and found.format in CALLS_ALONE else None
+    return found if written and held else data
 
 
 def needs_of(

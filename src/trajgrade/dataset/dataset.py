@@ -34,6 +34,7 @@ from trajgrade.glimpse import Glimpse
 from trajgrade.matching.paths import lookup
 from trajgrade.matching.values import MISSING
 
+_APART = {"response", "reference", "predicted_trajectory", "reference_trajectory"}
 _SHOWN = 20  # rows that show what to expect of the others
 
 
@@ -102,6 +103,17 @@ class Dataset:
     def columns(self) -> tuple[str, ...]:
         """The names of the fields, as far as headers and the first rows show them."""
         return self._columns
+
+    @property
+    def texts_apart(self) -> bool:
+        """Whether the final texts have fields of their own, or the trajectories Vertex AI's names.
+
+        If so, an empty list of calls is never a text.
+        """
+        roles: tuple[Role, ...] = ("response", "reference", "outputs", "reference_outputs")
+        names = {name for role in roles for name in self._fields.names(role)}
+        declared = any(self.fields.get(role) is not None for role in TEXT_BEFORE)
+        return declared or not names.isdisjoint(_APART & set(self._columns))
 
     def __iter__(self) -> Iterator[Example]:
         """Yield every example with all its roles, as they stand."""

@@ -17,7 +17,8 @@ Role = Literal[
 ]
 ROLES: tuple[Role, ...] = get_args(Role)
 
-# The first that is a column counts for all rows. Vertex's trajectories come before names that may as well hold the text beside them.
+# The first that is a column counts, for all rows. Vertex's trajectories come before names that may
+# as well hold the text beside them.
 NAMES: dict[Role, tuple[str, ...]] = {
     "id": ("id", "example_id", "task_id"),
     "trial": ("trial",),

@@ -152,7 +152,7 @@ def _lean(
         if rests or readers:
             found = _followed(found, rests)
             for at, read_wire in readers:
-                if found[at] is not None:
+                if found[at]:  # an empty list may be a trace without steps, or a structure
                     found[at] = read_wire(found[at])
         given = dict(zip(roles, found))  # noqa: B905 what is stored follows the roles
         if stored:
