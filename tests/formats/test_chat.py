@@ -153,3 +153,36 @@ def test_two_keys_of_arguments_that_differ_are_an_error():
 def test_several_conversations_are_no_single_one():
     with pytest.raises(UnknownTraceError):
         Trajectory.from_any([[USER], [USER]])
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {},
+        {"reference": [{"name": "f"}]},
+        {"reference_trajectory": [{"tool_name": "f"}]},
+        {"thread": {"a": 1}},
+        {"gold": [{"name": "f"}]},
+        {"outputs": {}},
+    ],
+)
+def test_a_row_without_messages_is_zero_calls(beside: dict[str, Any]):
+    found = Trajectory.from_any({"messages": [], **beside})
+    assert (found.tool_calls, found.format) == ((), "chat")
+
+
+def test_no_messages_beside_what_was_done_are_not_zero_calls():
+    with pytest.raises(UnknownTraceError):
+        Trajectory.from_any({"messages": [], "actions": [{"name": "f"}]})
+
+
+def test_what_a_row_expects_is_not_what_its_messages_did():
+    spoken = [USER, {"role": "assistant", "content": "no"}]
+    row = {"messages": spoken, "reference_trajectory": [{"tool_name": "f"}]}
+    found = Trajectory.from_any(row)
+    assert (found.tool_calls, found.final_response, found.format) == ((), "no", "chat")
+
+
+def test_a_row_of_messages_with_calls_is_read_from_them():
+    row = {"messages": [USER, ask({"name": "g"})], "reference_trajectory": [{"tool_name": "f"}]}
+    assert [call.name for call in Trajectory.from_any(row).tool_calls] == ["g"]

@@ -13,7 +13,9 @@ assistant said. `tool_calls` holds plain calls; a bare name in it is a call whos
 unknown. `[]` is zero calls.
 
 What else a message holds must not hide a call: keys that are not known may have texts, numbers and
-flags, but no lists or objects. A list of nothing but texts is no conversation.
+flags, but no lists or objects. A list of nothing but texts is no conversation. Around the messages
+there may be what a row of a dataset has beside a trace: what was asked, what is expected. No
+messages, `{"messages": []}`, are zero calls, unless other keys hold what was done.
 """
 
 from __future__ import annotations
@@ -36,6 +38,14 @@ _MESSAGE = frozenset({
 _AROUND = frozenset({
     "messages", "id", "metadata", "tools", "system", "tags", "usage", "stop", "extra",
     "tool_choice", "response_format", "logit_bias", "functions",
+    "inputs", "input", "prompt", "question", "context", "reference", "reference_trajectory",
+    "reference_outputs", "expected_output", "expected", "target", "answer",
+})  # fmt: skip
+_DONE = frozenset({
+    "tool_calls", "calls", "actions", "steps", "events", "items", "history", "trajectory", "traj",
+    "values", "output", "outputs", "result", "response", "choices", "intermediate_steps",
+    "conversation", "conversations", "structured_turns", "predicted_trajectory", "chat_history",
+    "spans", "observations", "contents",
 })  # fmt: skip
 _FOREIGN = frozenset({"type", "parts", "speaker", "tool_plan"})
 _BLOCKS = frozenset({
@@ -56,7 +66,11 @@ class Chat:
             return False
         if isinstance(data, dict):
             if "messages" in data:
-                if not isinstance(data["messages"], list) or not _simple(data, _AROUND):
+                if not isinstance(data["messages"], list):
+                    return False
+                if not data["messages"]:
+                    return _simple({key: data[key] for key in _DONE & data.keys()})
+                if not _simple(data, _AROUND):
                     return False
             elif "role" not in data or not ("content" in data or data.get("tool_calls")):
                 return False
@@ -90,7 +104,7 @@ def _is_message(item: Any) -> bool:
     )
 
 
-def _simple(record: dict[str, Any], known: frozenset[str]) -> bool:
+def _simple(record: dict[str, Any], known: frozenset[str] = frozenset()) -> bool:
     return not any(
         key not in known and value and isinstance(value, (dict, list))
         for key, value in record.items()

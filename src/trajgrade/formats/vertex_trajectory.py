@@ -8,8 +8,9 @@ as JSON text, beside the answer:
     {"prompt": "Any trains to Oslo?", "response": "Yes, at 09:14.",
      "predicted_trajectory": [{"tool_name": "trains", "tool_input": {"to": "Oslo"}}]}
 
-A row that has only `reference_trajectory` (and `reference`) is read from there. Where the columns
-hold lists of rows' values, each row is a trajectory.
+A row that has only `reference_trajectory` (and `reference`) is read from there; one that holds the
+agent's `messages` or `conversation` beside it is theirs. Where the columns hold lists of rows'
+values, each row is a trajectory.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _SIDES = {
     "predicted_trajectory": ("response", "output"),
     "reference_trajectory": ("reference", "response", "output"),
 }
+_TRACES = ("messages", "conversation", "conversations", "contents", "tool_calls", "outputs")
 _BESIDE = frozenset({"tool_name", "tool_output"})
 
 
@@ -50,6 +52,8 @@ class VertexTrajectory:
         """Whether each item has a `tool_name`, or the object is a row with a trajectory."""
         data = seen.data
         if isinstance(data, dict):
+            if "predicted_trajectory" not in data and any(key in data for key in _TRACES):
+                return False  # what is expected must not be taken for what was done
             return any(side in data for side in _SIDES) or _is_call(data)
         return isinstance(data, list) and bool(data) and all(map(_is_call, data))
 
