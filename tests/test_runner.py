@@ -219,6 +219,26 @@ def test_several_single_tool_uses_are_told_apart_by_the_tool():
     assert two.summary[f"{use}:f"].mean == pytest.approx(2 / 3)
 
 
+def test_trials_of_which_no_two_share_an_id_are_warned_of():
+    rows = [
+        {"id": f"r{n}", "task_id": "t", "trial": n, "outputs": "x", "reference": "x"}
+        for n in range(2)
+    ]
+    (warning,) = evaluate(rows, ["exact_match"]).warnings
+    assert "no two share an id" in warning
+    assert "fields: {id: task_id}" in warning
+    run = evaluate(rows, ["exact_match"], fields={"id": "task_id"}, passes={"exact_match": 1.0})
+    assert (run.warnings, run.summary["exact_match"].pass_hat_k(2)) == ((), 1.0)
+    once = [{**row, "trial": 0} for row in rows]
+    assert evaluate(once, ["exact_match"]).warnings == ()
+
+
+@pytest.mark.parametrize("one", ["exact_match", {"exact_match": {}}, len])
+def test_one_evaluator_in_place_of_a_list_is_an_error_that_says_so(one: Any):
+    with pytest.raises(ConfigError, match=r"evaluators: expected a list, got .*: put it in \[ \]"):
+        evaluate([{"outputs": "x"}], one)
+
+
 def test_trials_are_reduced_within_the_example_first():
     rows = [
         row("a", calls("f"), calls("f"), trial=0),

@@ -36,7 +36,7 @@ from trajgrade.scores import Column, Groups
 from trajgrade.summary import MetricSummary, Summary
 from trajgrade.thresholds import judge, parse_thresholds
 from trajgrade.trajectory import Trajectory
-from trajgrade.view import View, lacks_of, needs_of
+from trajgrade.view import View, lacks_of, needs_of, strangers_in
 
 Progress = Callable[[int], None]
 
@@ -179,6 +179,7 @@ class Grading:
         self._passes = passes
         self._evaluators = evaluators
         self._groups = Groups(lambda: (row.id for row in self.rows))
+        self._trials: set[int] = set()
         self._columns: dict[str, Column] = {}
         self._broken: dict[str, list[int]] = {}
         self._worst: dict[str, list[tuple[float, int]]] = {}
@@ -217,6 +218,8 @@ class Grading:
         for key, pool in self._pools.items():
             pool.add(results[key])
         self._groups.add(example.id, example.trial)
+        if example.trial is not None:
+            self._trials.add(example.trial)
         if outcome is not None:
             self._agent.add(outcome)
         self.rows.append(
@@ -337,6 +340,8 @@ class Grading:
     def warnings(self) -> tuple[str, ...]:
         """Return what should be looked at."""
         found = list(self.lacks)
+        if len(self._trials) > 1 and not self._groups.repeated:
+            found.append(strangers_in(self._dataset))
         for key in self._columns:
             unmet = sorted(set(self._spots(key)) - self._seen.get(key, set()))
             if unmet and len(self.rows):

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from trajgrade.contracts import EvaluatorLike
-from trajgrade.dataset import Dataset, Example, Needs, Role
+from trajgrade.dataset import NAMES, Dataset, Example, Needs, Role
 from trajgrade.detection import parsed
 from trajgrade.errors import TraceError, UnknownTraceError
 from trajgrade.trajectory import Trajectory
@@ -180,6 +180,18 @@ def lacks_of(
         for fault in missing.splitlines() if missing else []:
             lacking.setdefault(fault, []).append(evaluator.key)
     return [f"{', '.join(keys)}: {fault}" for fault, keys in lacking.items()]
+
+
+def strangers_in(dataset: Dataset) -> str:
+    """Say that the dataset's trials share no ids, and which field may name their examples."""
+    names = [name for name in NAMES["id"] if name in dataset.columns]
+    used = dataset.fields.get("id", names[0] if names else None)
+    other = next((name for name in names if name != used), "…")
+    return (
+        "rows have different trials, and no two share an id, so none are repeats of one example "
+        "and there is no pass@k: map id to the field that the trials of one example share, "
+        f"fields: {{id: {other}}}"
+    )
 
 
 def _reads_everything(evaluator: EvaluatorLike) -> bool:

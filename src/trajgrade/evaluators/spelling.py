@@ -69,6 +69,8 @@ def graders(specs: Iterable[Any], where: str = "evaluators") -> Graders:
         ConfigError: Any is wrong, or two have one key; holds all faults. One fault alone is raised
             as it is: an unknown name is a `KeyError`, an unknown parameter a `TypeError`.
     """
+    if isinstance(specs, (str, Mapping)) or not isinstance(specs, Iterable):
+        raise ConfigError(f"{where}: expected a list, got {shorten(specs)}: put it in [ ]")
     built: list[tuple[EvaluatorLike, float | None]] = []
     wrong: list[TrajgradeError] = []
     for index, spec in enumerate(specs):
