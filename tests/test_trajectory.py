@@ -23,7 +23,8 @@ MESSAGES = [
 
 
 def test_none_gives_an_empty_list_and_data_its_steps_and_calls():
-    assert normalize_trajectory(None) == extract_tool_calls(None) == []
+    assert normalize_trajectory(None) == []
+    assert extract_tool_calls(None) == []
     assert [step.role for step in normalize_trajectory(MESSAGES)] == [
         "user", "assistant", "tool", "assistant",
     ]  # fmt: skip
