@@ -12,7 +12,7 @@ calls), all lines are; else each line is a trace of its own, and lines are read 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -24,6 +24,8 @@ from trajgrade.glimpse import Glimpse
 from trajgrade.registry import formats
 from trajgrade.trajectory import Trajectory
 
+OnError = Callable[[TraceError], None]
+
 _SHOWN = 50
 _LONGEST_PATH = 4096
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".gz", ".txt", ".log", ".csv", ".tsv")
@@ -32,6 +34,8 @@ _SUFFIXES = (".json", ".jsonl", ".ndjson", ".gz", ".txt", ".log", ".csv", ".tsv"
 def read_traces(
     source: Any,
     format: str | None = None,  # noqa: A002 the field's word for it
+    *,
+    on_error: OnError | None = None,
 ) -> Iterator[Trajectory]:
     """Yield the trajectories that a source holds, at least one.
 
@@ -39,6 +43,8 @@ def read_traces(
         source: A path, a glob pattern or a directory; the text or the bytes of a trace; or data:
             a trace in any shape that trajgrade knows, or a list of such.
         format: The name of the format, where it should not be detected.
+        on_error: Called with the error of each line or item that cannot be read, to go on with the
+            next; by default it is raised.
 
     Raises:
         DatasetError: A file does not exist, is no trace but a table, or cannot be opened.
@@ -49,11 +55,12 @@ def read_traces(
         source = _decoded(bytes(source), "the bytes")
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         for file in sources.find(source):
-            yield from _of_file(file, format)
+            yield from _of_file(file, format, on_error)
     elif isinstance(source, Trajectory):
         yield source
     else:
-        yield from _traces(detection.parsed(source) if isinstance(source, str) else source, format)
+        data = detection.parsed(source) if isinstance(source, str) else source
+        yield from _traces(data, format, on_error)
 
 
 def _is_path(text: str) -> bool:
@@ -76,9 +83,13 @@ def _decoded(text: bytes, place: str) -> str:
         raise MalformedTraceError(f"{place}: not UTF-8 text: {broken}") from None
 
 
-def _of_file(file: sources.Source, format: str | None) -> Iterator[Trajectory]:  # noqa: A002
+def _of_file(
+    file: sources.Source,
+    format: str | None,  # noqa: A002 the field's word for it
+    on_error: OnError | None,
+) -> Iterator[Trajectory]:
     if file.kind == "jsonl":
-        yield from _of_lines(file.path, format)
+        yield from _of_lines(file.path, format, on_error)
         return
     if file.path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
         raise DatasetError(f"{file} is a table; load it as a dataset (trajgrade.Dataset.load)")
@@ -87,10 +98,14 @@ def _of_file(file: sources.Source, format: str | None) -> Iterator[Trajectory]: 
         document = detection.parsed(text)
         if file.path.name.lower().removesuffix(".gz").endswith(".json") and document is text:
             raise MalformedTraceError("the file is not JSON")
-    yield from _traces(document, format, str(file))
+    yield from _traces(document, format, on_error, str(file))
 
 
-def _of_lines(path: Path, format: str | None) -> Iterator[Trajectory]:  # noqa: A002
+def _of_lines(
+    path: Path,
+    format: str | None,  # noqa: A002 the field's word for it
+    on_error: OnError | None,
+) -> Iterator[Trajectory]:
     values = _values(path)
     try:
         first = list(islice(values, _SHOWN))
@@ -98,7 +113,7 @@ def _of_lines(path: Path, format: str | None) -> Iterator[Trajectory]:  # noqa: 
         document = _whole(path)  # a document on several lines, whatever the file's name
         if document is None:
             raise
-        yield from _traces(document[0], format, str(path))
+        yield from _traces(document[0], format, on_error, str(path))
         return
     session = [value for _, value in first]
     if _is_one(session, format):
@@ -107,7 +122,8 @@ def _of_lines(path: Path, format: str | None) -> Iterator[Trajectory]:  # noqa: 
         yield from found
         return
     for number, value in chain(first, values):
-        with _placed(f"{path} line {number}"):
+        found = []
+        with _told(on_error), _placed(f"{path} line {number}"):
             found = detection.read(value, format)
         yield from found
 
@@ -131,6 +147,7 @@ def _whole(path: Path) -> tuple[Any] | None:
 def _traces(
     data: Any,
     format: str | None,  # noqa: A002 the field's word for it
+    on_error: OnError | None,
     place: str = "",
 ) -> Iterator[Trajectory]:
     if not isinstance(data, (list, tuple)) or not data or _is_one(data, format):
@@ -139,14 +156,18 @@ def _traces(
         yield from found
         return
     for number, item in enumerate(data):
-        try:
-            found = [item] if isinstance(item, Trajectory) else detection.read(item, format)
-        except TraceError as broken:
-            if number == 0 and isinstance(broken, UnknownTraceError):
-                with _placed(place):  # not even a list of traces: the fault is that of the whole
-                    detection.read(data, format)
-            with _placed(f"{place} item {number}".strip()):
-                raise
+        found = []
+        with _told(on_error):
+            try:
+                found = [item] if isinstance(item, Trajectory) else detection.read(item, format)
+            except TraceError as broken:
+                strange = number == 0 and isinstance(broken, UnknownTraceError)
+                if strange and not (on_error and any(_is_one(one, format) for one in data[1:])):
+                    on_error = None  # not even a list of traces: the fault is that of the whole
+                    with _placed(place):
+                        detection.read(data, format)
+                with _placed(f"{place} item {number}".strip()):
+                    raise
         yield from found
 
 
@@ -160,6 +181,17 @@ def _is_one(data: Any, format: str | None) -> bool:  # noqa: A002 the field's wo
     if data and all(isinstance(item, (list, tuple)) for item in data):
         claims.discard("calls")  # lists of calls: here each is a trace
     return bool(claims)
+
+
+@contextmanager
+def _told(on_error: OnError | None) -> Iterator[None]:
+    """Give a `TraceError` to whoever asked for it."""
+    try:
+        yield
+    except TraceError as broken:
+        if on_error is None:
+            raise
+        on_error(broken)
 
 
 @contextmanager

@@ -105,6 +105,23 @@ def test_several_trajectories_are_shown_one_after_the_other(folder: Path, comman
     assert [len(one["steps"]) for one in found] == [4, 4]
 
 
+@pytest.mark.parametrize("name", ["trace.json", "trace.jsonl"])
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_trace_that_cannot_be_read_is_told_of_and_the_others_are_shown(
+    name: str, at: int, folder: Path, command: Command
+):
+    rows: list[Any] = [{"messages": MESSAGES}, {"messages": MESSAGES}]
+    rows.insert(at, {"foo": 1})
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (folder / name).write_text(lines if name.endswith("l") else json.dumps(rows))
+    done = command("show", name)
+    assert (done.code, done.out.count("4 steps, 2 calls")) == (2, 2)
+    place = f"line {at + 1}" if name.endswith("l") else f"item {at}"
+    assert f"error: {name} {place}: no format recognises" in done.err
+    done = command("show", name, "--json")
+    assert (done.code, len(json.loads(done.out))) == (2, 2)
+
+
 def test_the_format_can_be_said(folder: Path, command: Command):
     done = command("show", saved(folder, MESSAGES), "--format", "openai_chat")
     assert done.code == 0

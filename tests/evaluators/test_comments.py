@@ -312,3 +312,19 @@ def test_a_long_run_has_a_short_comment():
     reference = run(calls_of(*({"a": -n} for n in range(1, 301))))
     for evaluator in EVERY:
         is_one_line(evaluator.evaluate(outputs=agent, reference_outputs=reference))
+
+
+def test_what_is_odd_about_the_reference_is_said_as_well():
+    turns = [{"speaker": "User", "text": "q"}, {"speaker": "Agent (Action)", "text": "f(("}]
+    evaluator = TrajectoryMatchEvaluator("strict")
+    result = evaluator(outputs=[{"name": "f"}], reference_outputs=turns)
+    assert "reference: turn 1: an action whose text is no call" in (result.comment or "")
+    assert result.metadata["notes"] == ["reference: turn 1: an action whose text is no call: 'f(('"]
+
+
+def test_what_is_odd_about_the_trace_does_not_hide_what_is_odd_about_the_reference():
+    turns = [{"speaker": "User", "text": "q"}, {"speaker": "Agent (Action)", "text": "f(("}]
+    result = TrajectoryMatchEvaluator("strict")(outputs=turns, reference_outputs=list(turns))
+    assert result.comment is not None
+    assert "; turn 1: an action" in result.comment
+    assert "; reference: turn 1: an action" in result.comment

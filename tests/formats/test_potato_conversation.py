@@ -166,3 +166,22 @@ def test_a_broken_turn_is_an_error_that_says_which(data: Any):
 def test_what_holds_no_turns_is_an_error(data: Any):
     with pytest.raises(TraceError):
         Trajectory.from_any(data)
+
+
+@pytest.mark.parametrize("speaker", ["Agent", "Agent (Action)", "Agent (Thought)"])
+def test_the_calls_of_a_turn_are_its_calls(speaker: str):
+    held = [{"name": "f", "args": {"a": 1}}, {"tool": "g", "input": {"b": 2}, "output": "o"}]
+    turns = [{"speaker": speaker, "text": "h()", "tool_calls": held}, turn("Environment", "r")]
+    found = Trajectory.from_any(turns)
+    assert [(c.name, c.args, c.result) for c in found.tool_calls] == [
+        ("f", {"a": 1}, "r"),
+        ("g", {"b": 2}, "o"),
+    ]
+    assert found.notes == ()
+
+
+def test_a_call_of_a_turn_without_arguments_under_a_known_key_is_an_error():
+    with pytest.raises(MalformedTraceError, match=r"turn 0, call 0 \(f\).*'argz'"):
+        Trajectory.from_any(
+            [{"speaker": "Agent", "text": "t", "tool_calls": [{"tool": "f", "argz": {"a": 1}}]}]
+        )

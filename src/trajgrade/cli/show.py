@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trajgrade.cli.streams import say
+
 if TYPE_CHECKING:
     from trajgrade.trajectory import Step, ToolCall, Trajectory
 
@@ -22,20 +24,33 @@ Line = tuple[str, str]
 @click.argument("trace")
 @click.option("--format", "name", metavar="NAME", help="The format, where it is not detected.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of trajectories.")
-def show(trace: str, name: str | None, *, as_json: bool) -> None:
-    """Print the trajectories in TRACE (a file, pattern or folder) as trajgrade reads them."""
+def show(trace: str, name: str | None, *, as_json: bool) -> int:
+    """Print the trajectories in TRACE (a file, pattern or folder) as trajgrade reads them.
+
+    One that cannot be read is told of in its place, and the exit code is 2.
+    """
     from trajgrade.jsontext import dumps
     from trajgrade.traces import read_traces
 
-    found = read_traces(_existing(trace), name)
+    code = 0
+
+    def tell(broken: Exception) -> None:
+        nonlocal code
+        code = 2
+        sys.stdout.flush()
+        say(str(broken))
+
+    found = read_traces(_existing(trace), name, on_error=tell)
     if as_json:
-        for number, trajectory in enumerate(found):
-            sys.stdout.write(",\n" if number else "[\n")
-            sys.stdout.write(dumps(trajectory.to_dict()).decode())
-        sys.stdout.write("\n]\n")
-        return
+        start = "[\n"
+        for trajectory in found:
+            sys.stdout.write(start + dumps(trajectory.to_dict()).decode())
+            start = ",\n"
+        sys.stdout.write("\n]\n" if start != "[\n" else "[]\n")
+        return code
     for trajectory in found:
         _print(trajectory)
+    return code
 
 
 def _existing(trace: str) -> str:

@@ -265,7 +265,8 @@ class CallComparison(ArgsCompared):
         if memo is not None and memo[0] is reference and (memo[1] is spec or memo[1] == spec):
             shared: Paired = memo[2]
             return shared
-        paired = Paired(ours, self._pairings(ours, reference), self._considered(ours))
+        pairings, notes = self._pairings(ours, reference)
+        paired = Paired(ours, pairings, self._considered(ours), notes)
         if type(reference) is Trajectory:  # any other may be changed by its owner
             ours.pairing_memo = (reference, spec, paired)
         return paired
@@ -276,14 +277,17 @@ class CallComparison(ArgsCompared):
             return ours.tool_calls
         return [call for message in messages_of(ours) for call in self._expected(message)]
 
-    def _pairings(self, ours: Trajectory, reference: Any) -> list[Pairing]:
+    def _pairings(self, ours: Trajectory, reference: Any) -> tuple[list[Pairing], Sequence[str]]:
+        """Return the pairings, and what is unusual about the reference."""
         groups = None if type(reference) is Trajectory else turns_of(reference)
         if groups is None:
             theirs = Trajectory.from_any(reference)
             if not self.turns:
-                return [self._pairing(ours, theirs)]
+                return [self._pairing(ours, theirs)], theirs.notes
+            notes: Sequence[str] = theirs.notes
             expected = cut_at_users(theirs, self._expected)
         else:
+            notes = [note for group in groups for note in group.notes]
             expected = [[self._expected(message) for message in messages_of(g)] for g in groups]
         found = cut_at_users(ours, self._made)
         if len(found) != len(expected):
@@ -291,7 +295,8 @@ class CallComparison(ArgsCompared):
                 f"the reference has {len(expected)} turns, the trace has {len(found)} user "
                 "turns; to compare turn by turn the numbers must be equal"
             )
-        return [self._by_turn(got, want) for got, want in zip(found, expected, strict=True)]
+        pairings = [self._by_turn(got, want) for got, want in zip(found, expected, strict=True)]
+        return pairings, notes
 
     @property
     def by_message(self) -> bool:

@@ -21,6 +21,7 @@ class Paired:
         ours: The agent's trace.
         pairings: The pairings, at least one.
         considered: The agent's calls that count, those among them that failed included.
+        expected: The notes of the reference.
 
     Attributes:
         n: The number of the agent's calls.
@@ -28,11 +29,16 @@ class Paired:
     """
 
     def __init__(
-        self, ours: Trajectory, pairings: Sequence[Pairing], considered: Sequence[ToolCall]
+        self,
+        ours: Trajectory,
+        pairings: Sequence[Pairing],
+        considered: Sequence[ToolCall],
+        expected: Sequence[str] = (),
     ) -> None:
         self.trajectory = ours
         self.pairings = pairings
         self.considered = considered
+        self.expected = expected
         if len(pairings) == 1:
             self.n, self.m = len(pairings[0].ours), len(pairings[0].theirs)
         else:
@@ -69,7 +75,7 @@ class Paired:
     def generous(self) -> Paired:
         """The same with every argument that was not recorded agreeing."""
         pairings = [pairing.generous for pairing in self.pairings]
-        return Paired(self.trajectory, pairings, self.considered)
+        return Paired(self.trajectory, pairings, self.considered, self.expected)
 
     def passes(self, test: Callable[[Pairing], bool]) -> bool:
         """Whether every pairing passes."""
@@ -99,8 +105,9 @@ class Paired:
             "reference_tools": [call.name for p in self.pairings for call in p.theirs],
             "failed_calls": failed,
         }
-        if notes or self.trajectory.notes:
-            found["notes"] = [*notes, *self.trajectory.notes]
+        if notes or self.trajectory.notes or self.expected:
+            told = [f"reference: {note}" for note in self.expected]
+            found["notes"] = [*notes, *self.trajectory.notes, *told]
         if self.pairings[0].rule.by_tool:
             found["overrides"] = overrides_met(self.pairings)
         return found
@@ -110,4 +117,9 @@ class Paired:
         """What every comment ends with: calls that failed, and what is odd about the trace."""
         failed, notes = self.evidence["failed_calls"], self.evidence.get("notes")
         text = f"; {failed} call{'s' * (failed > 1)} failed or never ran" if failed else ""
-        return f"{text}; {plain(notes[0], 120)}" if notes else text
+        if not notes:
+            return text
+        # The first of either side: what is odd about one must not hide what is about the other.
+        theirs = f"; {plain(notes[-len(self.expected)], 120)}" if self.expected else ""
+        ours = f"; {plain(notes[0], 120)}" if len(notes) > len(self.expected) else ""
+        return text + ours + theirs

@@ -11,9 +11,9 @@ r"""Potato's conversations. The marks: turns with a `speaker` and a `text`, and 
 
 Also the list of turns alone, one turn, and the object `CanonicalTrace`. Where there are structured
 turns they are read, since the conversation is made of them. Else a turn whose speaker ends in
-`(Action)` holds a call as text; text that is none is no call, and is noted. What the environment
-says next is its result. The final response is the last text of the agent that is neither an action
-nor a thought.
+`(Action)` holds a call as text; text that is none is no call, and is noted. Where a turn has
+`tool_calls`, those are its calls. What the environment says next is its result. The final response
+is the last text of the agent that is neither an action nor a thought.
 """
 
 from __future__ import annotations
@@ -92,14 +92,20 @@ def _spoken(assembly: Assembly, turns: list[Any]) -> str | None:
         speaker = (expect.text(turn.get("speaker"), f"{place}, speaker") or "").strip().lower()
         text = text_of(turn.get("text"), place)
         role = _role(speaker)
+        calls = expect.array(turn.get("tool_calls"), f"{place}, tool_calls")
         if role == "tool" and assembly.waits:
             assembly.result(text)
+            _calls(assembly, calls, place)
             continue
         assembly.message(role, text)
         action = speaker.endswith("(action)")
-        if action:
+        if calls:
+            _calls(assembly, calls, place)
+        elif action:
             _act(assembly, text, place)
-        elif role == "assistant" and text:
+        if action:
+            continue
+        if role == "assistant" and text:
             answers["thought" if "(thought)" in speaker else "answer"] = text
     return answers.get("answer", answers.get("thought"))
 
@@ -135,9 +141,14 @@ def _structured_turn(assembly: Assembly, turn: dict[str, Any], place: str) -> No
         return
     role = "system" if role == "developer" else role
     assembly.message(role, text_of(turn.get("reasoning") if content is None else content, place))
-    for number, item in enumerate(expect.array(turn.get("tool_calls"), f"{place}, tool_calls")):
+    _calls(assembly, expect.array(turn.get("tool_calls"), f"{place}, tool_calls"), place)
+
+
+def _calls(assembly: Assembly, calls: list[Any], place: str) -> None:
+    for number, item in enumerate(calls):
         if isinstance(item, dict) and "tool" in item and "name" not in item:
-            item = {**item, "name": item["tool"]}  # noqa: PLW2901 the caller's record stays
+            rest = {key: value for key, value in item.items() if key != "tool"}
+            item = {**rest, "name": item["tool"]}  # noqa: PLW2901 the caller's record stays
         call = call_of(item, f"{place}, call {number}", assembly.notes)
         assembly.add(call, waits=call.result is None)
 
