@@ -71,11 +71,9 @@ class Pairing:
     @lazy
     def uncertain(self) -> bool:
         """Whether the arguments of some call were not recorded."""
-        for calls in (self.ours, self.theirs):
-            for call in calls:
-                if call.args_state == "unknown":
-                    return True
-        return False
+        return "unknown" in [call.args_state for call in self.ours] or "unknown" in [
+            call.args_state for call in self.theirs
+        ]
 
     @lazy
     def generous(self) -> Pairing:
@@ -91,17 +89,17 @@ class Pairing:
     @lazy
     def first_unequal(self) -> int | None:
         """The first index at which the lists differ, None where they agree call by call."""
-        shorter = min(len(self.ours), len(self.theirs))
         plain = not (self.rule.renames or self.rule.by_tool or self.uncertain)
         agrees = self.rule.default.agrees
-        for index in range(shorter):
-            call, reference = self.ours[index], self.theirs[index]
+        index = 0
+        for call, reference in zip(self.ours, self.theirs):  # noqa: B905 up to the shorter's end
             if plain:
                 if call.name != reference.name or not agrees(call.args, reference.args):
                     return index
             elif not self.agree(call, reference):
                 return index
-        return None if len(self.ours) == len(self.theirs) else shorter
+            index += 1
+        return None if len(self.ours) == len(self.theirs) else index
 
     @property
     def strict(self) -> bool:

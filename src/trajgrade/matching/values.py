@@ -30,6 +30,7 @@ _FALSE: Final = _Mark("false")
 _NAN: Final = _Mark("NaN")
 
 _NUMBERS = (int, float)
+_TEXTS = frozenset({str, type(None)})
 
 
 def same(left: Any, right: Any) -> bool:
@@ -40,14 +41,13 @@ def same(left: Any, right: Any) -> bool:
     if kind is str:
         return isinstance(right, str) and bool(left == right)
     if kind is dict and type(right) is dict:
+        if _TEXTS.issuperset(map(type, left.values())):
+            return bool(left == right)  # Python's own equality errs on numbers only
         if len(left) != len(right):
             return False
         for key, value in left.items():
             other = right.get(key, MISSING)
-            if type(value) is str:
-                if value != other:
-                    return False
-            elif other is MISSING or not same(value, other):
+            if other is MISSING or not same(value, other):
                 return False
         return True
     if kind is list and type(right) is list:
