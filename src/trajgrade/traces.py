@@ -157,17 +157,15 @@ def _traces(
         return
     for number, item in enumerate(data):
         found = []
-        with _told(on_error):
-            try:
-                found = [item] if isinstance(item, Trajectory) else detection.read(item, format)
-            except TraceError as broken:
-                strange = number == 0 and isinstance(broken, UnknownTraceError)
-                if strange and not (on_error and any(_is_one(one, format) for one in data[1:])):
-                    on_error = None  # not even a list of traces: the fault is that of the whole
-                    with _placed(place):
-                        detection.read(data, format)
-                with _placed(f"{place} item {number}".strip()):
-                    raise
+        try:
+            found = [item] if isinstance(item, Trajectory) else detection.read(item, format)
+        except TraceError as broken:
+            strange = number == 0 and isinstance(broken, UnknownTraceError)
+            if strange and not (on_error and any(_is_one(other, format) for other in data[1:])):
+                with _placed(place):  # not even a list of traces: the fault is that of the whole
+                    detection.read(data, format)
+            with _told(on_error), _placed(f"{place} item {number}".strip()):
+                raise
         yield from found
 
 

@@ -122,6 +122,11 @@ def test_a_trace_that_cannot_be_read_is_told_of_and_the_others_are_shown(
     assert (done.code, len(json.loads(done.out))) == (2, 2)
 
 
+def test_a_list_of_no_traces_is_one_error(folder: Path, command: Command):
+    done = command("show", saved(folder, [{"foo": 1}, {"foo": 2}]))
+    assert (done.code, done.out, done.err.count("error: ")) == (2, "", 1)
+
+
 def test_the_format_can_be_said(folder: Path, command: Command):
     done = command("show", saved(folder, MESSAGES), "--format", "openai_chat")
     assert done.code == 0
