@@ -2,7 +2,8 @@
 
 Out: a text that a spreadsheet would run as a formula (it begins with `=`, `+`, `-`, `@`, a tab or a
 carriage return, also after blanks and invisible characters) gets a `'` in front. In: that `'` is
-taken off again. An empty cell is a missing value. The delimiter is the comma, semicolon or tab that
+taken off again, from every file: nothing in a CSV says who wrote it, and spreadsheets write the same
+mark. A text that truly begins with `'=` needs a second `'`, or another kind of file. An empty cell is a missing value. The delimiter is the comma, semicolon or tab that
 the header has most of.
 
 A cell of a structure begins with `[` or `{` and holds JSON, or what Python prints for a list or
