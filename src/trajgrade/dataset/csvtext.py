@@ -1,10 +1,10 @@
 """CSV text in and out, so that what was written comes back as it was.
 
-Out: a text that a spreadsheet would run as a formula (it begins with `=`, `+`, `-`, `@`, a tab or
-a carriage return, also after blanks and invisible characters) gets a `'` in front. In: that `'` is
-taken off again, from every file: nothing in a CSV says who wrote it, and spreadsheets write the
-same mark. A text that truly begins with `'=` needs a second `'`, or another kind of file. An empty
-cell is a missing value. The delimiter is the comma, semicolon or tab that the header has most of.
+Out: a text that a spreadsheet would run as a formula (it begins with `=`, `+`, `-`, `@`, a tab or a
+carriage return, also after blanks and invisible characters) gets a `'` in front. In: that `'` is
+taken off again, from every file, as nothing in a CSV says who wrote it: a text that truly begins
+with `'=` needs a second `'`, or another kind of file. An empty cell is a missing value. The
+delimiter is the comma, semicolon or tab that the header has most of.
 
 A cell of a structure begins with `[` or `{` and holds JSON, or what Python prints for a list or
 dict (frames write that), which is read as a literal and never run. Any other cell is text.
