@@ -58,7 +58,8 @@ def read(data: Any, format: str | None = None) -> list[Trajectory]:  # noqa: A00
     claims = claimants(seen)
     if not claims:
         raise UnknownTraceError(
-            f"no format recognises {seen}. Formats tried: {', '.join(formats)}. "
+            f"no format recognises {seen}. {seen.advice}"
+            f"Formats tried: {', '.join(formats)}. "
             "If it is one of them, name it (format=…, --format …)"
         )
     if len(claims) == 1:

@@ -23,6 +23,8 @@ _FEATHERS = (
     "id", "task_description", "conversation", "agent_name", "role", "content", "tool_calls",
     "tool_call_id", "name", "args", "result", "status", "speaker", "text", "structured_turns",
 )  # fmt: skip
+_CALLED = ("tool", "action", "function", "name", "tool_name", "function_name")
+_LISTS = ("tool_calls", "calls")
 
 
 class Glimpse:
@@ -121,6 +123,21 @@ class Glimpse:
     def call_keys(self) -> frozenset[str]:
         """Every key that a member of an item's `tool_calls` has."""
         return frozenset().union(*members(item.get("tool_calls") for item in self._dicts))
+
+    @property
+    def advice(self) -> str:
+        """How a call is written, where an object seems to be one under other keys; else nothing."""
+        around = [self.data] if isinstance(self.data, dict) else []
+        records = [*around, *self._dicts]
+        for record in [*records, *members(record.get(key) for record in records for key in _LISTS)]:
+            named = any(isinstance(record.get(key), str) for key in _CALLED)
+            if named and "role" not in record:
+                keys = shorten(sorted(map(str, record))[:12], 200)
+                return (
+                    'A call is {"name": …, "args": {…}}, or has arguments, input, kwargs, '
+                    f"parameters, tool_input or tool_args for args; found one with {keys}. "
+                )
+        return ""
 
     def __str__(self) -> str:
         """Describe what was seen, for a message."""

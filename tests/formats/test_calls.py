@@ -128,3 +128,33 @@ def test_a_call_that_contains_itself_is_refused():
     loop["children"] = [loop]
     with pytest.raises(TraceError):
         read([loop])
+
+
+@pytest.mark.parametrize(
+    ("call", "keys"),
+    [
+        ({"tool": "f", "args": {"a": 1}}, "['args', 'tool']"),
+        ({"action": "f", "action_input": {"a": 1}}, "['action', 'action_input']"),
+        ({"function": "f", "arguments": {"a": 1}}, "['arguments', 'function']"),
+        ({"name": "f", "argz": {"a": 1}}, "['argz', 'name']"),
+    ],
+)
+@pytest.mark.parametrize("place", ["list", "alone", "message", "tool_calls"])
+def test_a_call_under_other_keys_is_unknown_and_the_keys_that_would_do_are_named(
+    call: dict[str, Any], keys: str, place: str
+):
+    message = {"role": "assistant", "content": "", "tool_calls": [call]}
+    shapes = {
+        "list": [call], "alone": call, "message": [message], "tool_calls": {"tool_calls": [call]},
+    }  # fmt: skip
+    with pytest.raises(UnknownTraceError) as raised:
+        Trajectory.from_any(shapes[place])
+    told = str(raised.value)
+    assert 'A call is {"name": …, "args": {…}}, or has arguments, input, kwargs' in told
+    assert f"found one with {keys}" in told
+
+
+def test_an_object_that_is_like_no_call_gets_no_advice_on_calls():
+    with pytest.raises(UnknownTraceError) as raised:
+        Trajectory.from_any([{"foo": 1}])
+    assert "A call is" not in str(raised.value)
