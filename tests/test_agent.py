@@ -7,6 +7,7 @@ import contextvars
 import functools
 import threading
 import time
+from queue import SimpleQueue
 from types import SimpleNamespace
 
 import pytest
@@ -310,3 +311,46 @@ def test_what_cannot_answer_is_refused_before_any_row(target, message):
 def test_a_concurrency_below_1_is_refused(most):
     with pytest.raises(ConfigError, match="max_concurrency"):
         Agent(reply, max_concurrency=most)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_answers_come_as_they_are_ready(asynchronous):
+    release, ready = threading.Event(), SimpleQueue()
+
+    def agent(prompt):
+        if prompt == "p0":
+            release.wait(20)
+        return prompt
+
+    async def coroutine(prompt):
+        while prompt == "p0" and not release.is_set():
+            await asyncio.sleep(0.001)
+        return prompt
+
+    with Agent(coroutine if asynchronous else agent, max_concurrency=2).answering() as answering:
+        for example in rows(4):
+            answering.submit(example).add_done_callback(ready.put)
+        first = [ready.get().result()[0].response for _ in range(3)]
+        release.set()
+        last = ready.get().result()[0].response
+    assert (sorted(first), last) == (["p1", "p2", "p3"], "p0")
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_what_is_not_answered_when_the_block_ends_is_cancelled(asynchronous):
+    begun, release = threading.Event(), threading.Event()
+
+    def agent(prompt):
+        begun.set()
+        release.wait(20)
+
+    async def coroutine(prompt):
+        begun.set()
+        await asyncio.sleep(20)
+
+    with Agent(coroutine if asynchronous else agent, max_concurrency=1).answering() as answering:
+        futures = [answering.submit(example) for example in rows(3)]
+        assert begun.wait(20)
+    assert all(future.cancelled() for future in futures[1:])
+    assert futures[0].cancelled() or not asynchronous
+    release.set()

@@ -13,13 +13,15 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from trajgrade.calling import Called, Function, caller
+from trajgrade.calling import Called, Caller, Function, caller
 from trajgrade.dataset.example import Example, Role
 from trajgrade.errors import ConfigError, TraceError, shorten
 from trajgrade.reply import RESPONSES, TRAJECTORY, Reply, calls_of, read_reply, said_in
@@ -83,6 +85,15 @@ class Agent:
         """What the dataset need not have, as the agent gives it."""
         return frozenset({"outputs", "response"} if self.traces else {"response"})
 
+    @contextmanager
+    def answering(self) -> Iterator[Answering]:
+        """Let it answer in the block: examples in, in any number, and futures of answers out."""
+        answering = Answering(self._finished, caller(self._function, self.max_concurrency))
+        try:
+            yield answering
+        finally:
+            answering.close()
+
     def over(self, examples: Iterable[Example]) -> Generator[Answered, None, None]:
         """Answer every example, in order.
 
@@ -90,23 +101,18 @@ class Agent:
             The example with what the agent returned in place of its outputs and response, and what
             came of the call.
         """
-        running: deque[tuple[Example, Future[Called]]] = deque()
-        calls = caller(self._function, self.max_concurrency)
-        try:
+        running: deque[Future[Answered]] = deque()
+        with self.answering() as answering:
             for example in examples:
-                running.append((example, calls.submit(example.inputs)))
+                running.append(answering.submit(example))
                 if len(running) > self.max_concurrency * _AHEAD:
-                    yield self._finished(*running.popleft())
+                    yield running.popleft().result()
             while running:
-                yield self._finished(*running.popleft())
-        finally:
-            for _, unanswered in running:
-                unanswered.cancel()
-            calls.close()
+                yield running.popleft().result()
 
-    def _finished(self, example: Example, call: Future[Called]) -> Answered:
+    def _finished(self, example: Example, call: Called) -> Answered:
         """Put the reply into the example, and into its fields where they were asked for."""
-        reply, outcome = _answer(call.result())
+        reply, outcome = _answer(call)
         outputs = reply.outputs
         if outputs is None and not self.traces:
             outputs = example.outputs
@@ -121,6 +127,50 @@ class Agent:
             example, outputs=outputs, response=reply.response, fields=fields
         )
         return answered, outcome
+
+
+class Answering:
+    """An agent at work.
+
+    Args:
+        finished: What makes an answer of a call.
+        calls: What has the agent called.
+    """
+
+    def __init__(self, finished: Callable[[Example, Called], Answered], calls: Caller) -> None:
+        self._finished = finished
+        self._calls = calls
+        self._open: set[Future[Called]] = set()
+
+    def submit(self, example: Example) -> Future[Answered]:
+        """Have an example answered, as soon as there is a free place.
+
+        Returns:
+            The answer to come; an agent that fails is in the outcome, and is never raised. It is
+            cancelled where the block is left before.
+        """
+        answered: Future[Answered] = Future()
+        call = self._calls.submit(example.inputs)
+        self._open.add(call)
+        call.add_done_callback(partial(self._settle, example, answered))
+        return answered
+
+    def _settle(self, example: Example, answered: Future[Answered], call: Future[Called]) -> None:
+        self._open.discard(call)
+        if call.cancelled():
+            answered.cancel()
+        if not answered.set_running_or_notify_cancel():
+            return
+        try:
+            answered.set_result(self._finished(example, call.result()))
+        except BaseException as broken:  # noqa: BLE001 handed to whoever waits for the answer
+            answered.set_exception(broken)
+
+    def close(self) -> None:
+        """Cancel what is not answered yet."""
+        for call in tuple(self._open):
+            call.cancel()
+        self._calls.close()
 
 
 def _function_of(target: Any) -> Function:
