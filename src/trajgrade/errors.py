@@ -10,6 +10,7 @@
     │   ├── AmbiguousTraceError           two formats claim it and read it differently
     │   └── MalformedTraceError           its format is known, a part of it is broken
     ├── DatasetError (ValueError)         a dataset cannot be read; names file, row and field
+    ├── JudgeError (RuntimeError)         a judge cannot be asked, or refuses to answer
     └── TooLargeError (ValueError)        input beyond a limit that keeps time or memory bounded
 
 Each message says what was found, where, what is allowed and what to do.
@@ -84,6 +85,10 @@ class MalformedTraceError(TraceError):
 
 class DatasetError(TrajgradeError, ValueError):
     """A dataset cannot be read; the message names file, row and field."""
+
+
+class JudgeError(TrajgradeError, RuntimeError):
+    """A judge could not be asked, or refused to answer."""
 
 
 class TooLargeError(TrajgradeError, ValueError):

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
-from trajgrade.agent import Outcome
 from trajgrade.contracts import EvaluatorLike
 from trajgrade.errors import ConfigError, unknown
 from trajgrade.result import AgentError, EvaluationResult, not_evaluated
+from trajgrade.run import Row
 from trajgrade.scores import Column
 
 OnFailure = Literal["zero", "exclude"]
@@ -44,13 +44,17 @@ class AgentColumns:
         self._failure = Column(FAILURE, (0.0, 1.0), "lower")
         self.columns = (self._latency, self._failure)
 
-    def add(self, outcome: Outcome) -> None:
-        """Add what came of the next call."""
-        if outcome.error is None:
-            self._latency.add(EvaluationResult(LATENCY, outcome.latency_in_seconds))
+    def add(self, row: Row) -> None:
+        """Add what came of the next row's call."""
+        if row.failure is None:
+            self._latency.miss("not_run")
+            self._failure.miss("not_run")
+            return
+        if row.agent_error is None:
+            self._latency.add(EvaluationResult(LATENCY, row.latency_in_seconds))
         else:
             self._latency.miss("agent_failed")
-        self._failure.add(EvaluationResult(FAILURE, float(outcome.failure)))
+        self._failure.add(EvaluationResult(FAILURE, float(row.failure)))
 
 
 class Pool:

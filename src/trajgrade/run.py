@@ -47,6 +47,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
         latency_in_seconds: How long the agent took, None where none was called.
         failure: 1 where the agent failed, 0 where it did not, None where none was called.
         agent_error: How the agent failed.
+        origins: The evaluator that gave a result, where that has another key.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     latency_in_seconds: float | None = None
     failure: int | None = None
     agent_error: AgentError | None = None
+    origins: dict[str, str] = {}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain objects."""
@@ -108,6 +110,10 @@ class Rows(Sequence[Row]):
     def amend(self, row: int, key: str, metadata: Mapping[str, Any]) -> None:
         """Add metadata, known only later, to one result of one row."""
         self.amended.setdefault(row, {}).setdefault(key, {}).update(metadata)
+
+    def unamend(self, row: int, key: str) -> None:
+        """Take back what was added to one result of one row."""
+        self.amended.get(row, {}).pop(key, None)
 
     def _read(self, index: int) -> Row:
         if self._waiting:

@@ -6,60 +6,51 @@ agent (`trajgrade.agent`).
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from trajgrade.agent import Agent, Answered
+from trajgrade.agent import Agent
 from trajgrade.dataset import Example
 from trajgrade.errors import ConfigError
 from trajgrade.evaluation.columns import PREDICTED, RESPONSE, Row
 from trajgrade.measured import FAILURE, LATENCY
 from trajgrade.reply import calls_of, said_in
-from trajgrade.result import AgentError
+from trajgrade.run import Row as Graded
+from trajgrade.run import Run
 
 
-class Answering(Agent):
-    """An agent that keeps, for each row, what it answered: the row with its answer in it.
+class Answers:
+    """What an agent answered, row by row: the row of the task with its answer in it.
 
     Args:
-        target: What answers.
-        rows: The rows whose prompts it answers.
-        max_concurrency: How many prompts are being answered at once.
-        traces: Whether it gives trajectories too; else those that the dataset holds count.
-
-    Attributes:
-        rows: The rows answered so far, in order.
-        errors: How the agent failed on them, None where it did not.
+        rows: The rows whose prompts are answered.
+        agent: What answers them.
     """
 
-    def __init__(
-        self, target: Any, rows: Sequence[Row], *, max_concurrency: int, traces: bool
-    ) -> None:
-        super().__init__(target, max_concurrency=max_concurrency, traces=traces)
+    def __init__(self, rows: Sequence[Row], agent: Agent) -> None:
         self._asked = rows
-        self.rows: list[Row] = []
-        self.errors: list[AgentError | None] = []
+        self._traces = agent.traces
+        self._kept: dict[int, Row] = {}
 
-    def over(self, examples: Iterable[Example]) -> Generator[Answered, None, None]:
-        """Answer every example, in order, and keep what was answered."""
-        for example, outcome in super().over(examples):
-            said, trace = example.response, example.outputs
-            row = {
-                **self._asked[example.row],
-                RESPONSE: said_in(trace) if said is None else said,
-                LATENCY: outcome.latency_in_seconds,
-                FAILURE: outcome.failure,
-            }
-            if self.traces or trace is not None:
-                row[PREDICTED] = calls_of(trace)
-            self.rows.append(row)
-            self.errors.append(outcome.error)
-            yield example, outcome
+    def __call__(self, example: Example, graded: Graded) -> None:
+        """Keep what was answered for one row."""
+        said, trace = example.response, example.outputs
+        row = {
+            **self._asked[example.row],
+            RESPONSE: said_in(trace) if said is None else said,
+            LATENCY: graded.latency_in_seconds,
+            FAILURE: graded.failure,
+        }
+        if self._traces or trace is not None:
+            row[PREDICTED] = calls_of(trace)
+        self._kept[example.row] = row
+
+    def of(self, run: Run) -> list[Row]:
+        """Return the rows of a run, answered."""
+        return [self._kept[row.row] for row in run.rows]
 
 
-def answering(
-    runnable: Any, model: Any, rows: Sequence[Row], *, max_concurrency: int
-) -> Answering | None:
+def answering(runnable: Any, model: Any, *, max_concurrency: int) -> Agent | None:
     """Return what answers; None where the dataset holds the answers.
 
     Raises:
@@ -78,7 +69,7 @@ def answering(
         target = _Generating(generate)
     if target is None:
         return None
-    return Answering(target, rows, max_concurrency=max_concurrency, traces=model is None)
+    return Agent(target, max_concurrency=max_concurrency, traces=model is None)
 
 
 class _Generating:

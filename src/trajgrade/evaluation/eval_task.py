@@ -15,7 +15,7 @@ from trajgrade import runner
 from trajgrade.agent import MAX_CONCURRENCY
 from trajgrade.dataset import Dataset
 from trajgrade.errors import ConfigError, DatasetError
-from trajgrade.evaluation.answering import answering
+from trajgrade.evaluation.answering import Answers, answering
 from trajgrade.evaluation.columns import PREDICTED, PROMPT, RESPONSE, TEXTS, Columns, Row
 from trajgrade.evaluation.eval_result import EvalResult
 from trajgrade.evaluation.examples import fields_of, whole, without_gaps
@@ -158,7 +158,8 @@ class EvalTask:
         columns.check(self._graders.evaluators, gives)
         _check_held([c for c in map(columns.of, gives) if c is not None], gives)
         rows = [whole(row, columns) for row in rows]
-        agent = answering(runnable, model, rows, max_concurrency=max_concurrency)
+        agent = answering(runnable, model, max_concurrency=max_concurrency)
+        answers = Answers(rows, agent) if agent is not None else None
         run = runner.evaluate(
             Dataset.load(rows, fields_of(rows), name=self._name),
             self._graders.evaluators,
@@ -167,9 +168,10 @@ class EvalTask:
             on_failure=on_failure,
             name=run_name,
             on_progress=on_progress,
+            on_row=answers,
         )
-        answered = rows if agent is None else agent.rows
-        errors = () if agent is None else agent.errors
+        answered = rows if answers is None else answers.of(run)
+        errors = () if answers is None else [row.agent_error for row in run.rows]
         frame = self._frame
         table = Table(answered, run, self._graders.evaluators, frame, gives, errors)
         result = EvalResult(

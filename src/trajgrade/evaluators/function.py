@@ -8,6 +8,7 @@ is nothing to score.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -15,7 +16,7 @@ from typing import Any, ClassVar
 
 from trajgrade.contracts import Reads
 from trajgrade.errors import ConfigError, shorten
-from trajgrade.evaluators.evaluator import takes
+from trajgrade.evaluators.evaluator import Evaluator, takes
 from trajgrade.matching.values import is_number
 from trajgrade.result import EvaluationResult, not_evaluated
 
@@ -54,10 +55,33 @@ class FunctionEvaluator:
         """Return the function's name: an address would tell nothing."""
         return f"FunctionEvaluator({self.key})"
 
+    def _called(self, example: Mapping[str, Any]) -> Any:
+        return self._function(**{name: example.get(name) for name in self._wanted})
+
     def evaluate(self, **example: Any) -> Sequence[EvaluationResult]:
         """Call the function with what it asks for."""
-        wanted = {name: example.get(name) for name in self._wanted}
-        return results_of(self._function(**wanted), self.key)
+        return results_of(self._called(example), self.key)
+
+
+class AsyncFunctionEvaluator(FunctionEvaluator, Evaluator):
+    """An async function as an evaluator; see `FunctionEvaluator`."""
+
+    evaluate = Evaluator.evaluate
+
+    async def aevaluate(self, **example: Any) -> Any:
+        """Await the function with what it asks for."""
+        return results_of(await self._called(example), self.key)
+
+
+def function_evaluator(function: Callable[..., Any], key: str | None = None) -> FunctionEvaluator:
+    """Return a function, async or not, as an evaluator.
+
+    Raises:
+        ConfigError: The function takes none of the names that an evaluator is given.
+    """
+    inner = _inner(function)
+    waits = inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(type(inner).__call__)
+    return (AsyncFunctionEvaluator if waits else FunctionEvaluator)(function, key)
 
 
 def _inner(function: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from trajgrade.contracts import EvaluatorLike
 from trajgrade.errors import ConfigError, TrajgradeError, UnknownNameError, near, shorten, unknown
-from trajgrade.evaluators.function import FunctionEvaluator
+from trajgrade.evaluators.function import FunctionEvaluator, function_evaluator
 from trajgrade.evaluators.naming import build_evaluator, with_key
 from trajgrade.evaluators.written import parameters_of, type_fault
 from trajgrade.matching.values import is_number
@@ -137,7 +137,7 @@ def _as_evaluator(made: Any, where: str, name: str | None = None) -> EvaluatorLi
     if hasattr(made, "evaluate") and isinstance(getattr(made, "key", None), str):
         return made  # type: ignore[no-any-return]  # it has what the protocol asks for
     if callable(made):
-        return FunctionEvaluator(made, name)  # type: ignore[return-value]  # results_of reads its list
+        return function_evaluator(made, name)  # type: ignore[return-value]  # results_of reads its list
     raise ConfigError(f"{where}: {shorten(made)} is no evaluator: it needs `key` and `evaluate`")
 
 

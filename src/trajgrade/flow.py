@@ -1,0 +1,182 @@
+"""Flow: examples in → graded rows out, each as soon as it is done.
+
+Where nothing waits, one row follows the other. Where an agent answers, or an evaluator waits, many
+rows are under way at once: what does not wait is graded here as soon as the agent has answered, and
+never behind something slow. A row knows its place, so that whoever needs their order can restore it
+(`InOrder`); as many rows as may then wait for a slow one before them are bounded.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import ExitStack
+from itertools import count
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+from trajgrade.agent import Agent, Outcome
+from trajgrade.calling import Called, caller
+from trajgrade.dataset import Example
+from trajgrade.grading import Begun, Grader
+from trajgrade.tally import Graded
+
+WINDOW = 256  # rows from the first that is not done to the last that is begun
+_AHEAD = 4  # the same, as a multiple of the agent's concurrency
+
+
+class Done(NamedTuple):
+    """One row that is done.
+
+    Attributes:
+        place: Its place in the run, from 0.
+        example: The example, with what the agent answered.
+        graded: Its row.
+        kept: Whether it was graded by an earlier run, and is here as it was kept.
+    """
+
+    place: int
+    example: Example
+    graded: Graded
+    kept: bool = False
+
+
+Keeper = Callable[[Example], Graded | None]
+
+
+def flow(
+    examples: Iterable[Example],
+    grader: Grader,
+    agent: Agent | None = None,
+    keeper: Keeper | None = None,
+) -> Iterator[Done]:
+    """Yield every example's row, as it is done.
+
+    Args:
+        examples: What is graded.
+        grader: What grades it.
+        agent: What answers each example first.
+        keeper: Returns the row of an example that was graded before, None where it was not.
+    """
+    if agent is None and not grader.waits:
+        return _one_by_one(examples, grader, keeper)
+    return _Waiting(examples, grader, agent, keeper).rows()
+
+
+def _one_by_one(
+    examples: Iterable[Example], grader: Grader, keeper: Keeper | None
+) -> Iterator[Done]:
+    for place, example in enumerate(examples):
+        kept = keeper(example) if keeper is not None else None
+        if kept is not None:
+            yield Done(place, example, kept, kept=True)
+        else:
+            yield Done(place, example, grader.grade(place, example))
+
+
+class _Waiting:
+    """Rows of which many are under way at once."""
+
+    def __init__(
+        self,
+        examples: Iterable[Example],
+        grader: Grader,
+        agent: Agent | None,
+        keeper: Keeper | None,
+    ) -> None:
+        self._examples = enumerate(examples)
+        self._grader = grader
+        self._agent = agent
+        self._keeper = keeper
+        self._window = max(WINDOW, _AHEAD * (agent.max_concurrency if agent else 0))
+        self._open: set[int] = set()
+        self._come: SimpleQueue[tuple[int, Future[Any]]] = SimpleQueue()
+        self._exhausted = False
+
+    def rows(self) -> Iterator[Done]:
+        """Begin rows as far as the window reaches, and yield each that is done."""
+        with ExitStack() as stack:
+            self._answering = stack.enter_context(self._agent.answering()) if self._agent else None
+            judging = caller(self._grader.rest, self._window)
+            stack.callback(judging.close)
+            self._judging = judging
+            while True:
+                yield from self._begun()
+                if not self._open:
+                    return
+                place, future = self._come.get()
+                done = self._advanced(place, future.result())
+                if done is not None:
+                    self._open.discard(place)
+                    yield done
+
+    def _begun(self) -> Iterator[Done]:
+        """Begin as many rows as may be under way; yield those that are done at once."""
+        while not self._exhausted:
+            drawn = next(self._examples, None)
+            if drawn is None:
+                self._exhausted = True
+                return
+            place, example = drawn
+            kept = self._keeper(example) if self._keeper is not None else None
+            if kept is not None:
+                yield Done(place, example, kept, kept=True)
+                continue
+            self._open.add(place)
+            if self._answering is not None:
+                self._awaits(place, self._answering.submit(example))
+            else:
+                self._judge(self._grader.begin(place, example))
+            if place - min(self._open) >= self._window:
+                return
+
+    def _awaits(self, place: int, future: Future[Any]) -> None:
+        future.add_done_callback(lambda done: self._come.put((place, done)))
+
+    def _judge(self, begun: Begun) -> None:
+        self._awaits(begun.place, self._judging.submit(begun))
+
+    def _advanced(self, place: int, came: Called | tuple[Example, Outcome]) -> Done | None:
+        """Take a row one step further; return it when it is done."""
+        if isinstance(came, Called):
+            if came.raised is not None:
+                raise came.raised
+            return self._ended(came.returned)
+        begun = self._grader.begin(place, *came)
+        if None not in begun.results:
+            return self._ended(begun)
+        self._judge(begun)
+        return None
+
+    def _ended(self, begun: Begun) -> Done:
+        return Done(begun.place, begun.view.example, self._grader.ended(begun))
+
+
+class InOrder:
+    """Rows as they come, yielded in the order of their places.
+
+    Args:
+        first: The place of the first.
+    """
+
+    def __init__(self, first: int = 0) -> None:
+        self._next = first
+        self._behind: list[tuple[int, int, Done]] = []
+        self._ties = count()
+
+    def add(self, done: Done) -> Iterator[Done]:
+        """Yield the rows whose turn it is, now that one more is done."""
+        if done.place == self._next and not self._behind:
+            self._next += 1
+            yield done
+            return
+        heapq.heappush(self._behind, (done.place, next(self._ties), done))
+        while self._behind and self._behind[0][0] == self._next:
+            self._next += 1
+            yield heapq.heappop(self._behind)[2]
+
+    def rest(self) -> Iterator[Done]:
+        """Yield what is left, in order, with gaps where a row was never done."""
+        while self._behind:
+            yield heapq.heappop(self._behind)[2]
