@@ -13,7 +13,7 @@ DEMO_STAMP := .venv/ready-$(SUM)
 MODELS_STAMP := .venv-models/installed-$(SUM)
 PEERS_STAMP := .venv-peers/installed
 
-.PHONY: help demo test check fmt test-models bench bench-peers
+.PHONY: help demo test check services fmt test-models bench bench-peers
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -21,7 +21,7 @@ help: ## List the targets
 demo: $(if $(wildcard $(STAMP)),,$(DEMO_STAMP)) ## Grade six recorded agent runs
 	@$(BIN)/trajgrade run examples/tau_airline/eval.yaml
 
-test: check ## Lint, types, layers and every test
+test: check services ## Lint, types, layers and every test
 	@$(BIN)/pytest -n auto --dist worksteal
 
 check: $(STAMP) ## Lint, types and layers, without the tests
@@ -29,6 +29,17 @@ check: $(STAMP) ## Lint, types and layers, without the tests
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+
+# Tests start these themselves, and are skipped where they are not. Only root may install them.
+services: ## PostgreSQL and Chromium, which some tests need
+	@missing=; \
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$$missing postgresql"; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing$$missing"; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+			--no-install-recommends $$missing >/dev/null || echo "could not install$$missing" >&2; \
+	fi
 
 fmt: $(STAMP) ## Format, and mend what the linter can mend
 	@$(BIN)/ruff format
