@@ -15,6 +15,7 @@ import msgspec
 
 from trajgrade.detection import read
 from trajgrade.errors import TraceError, shorten
+from trajgrade.parts import agents_of, by_agent, by_turn
 
 ArgsState = Literal["ok", "text", "unparseable", "unknown"]
 CallStatus = Literal["ok", "error", "unknown", "not_run"]
@@ -146,6 +147,28 @@ class Trajectory:
             )
         final: str | None = self._final
         return final
+
+    @property
+    def turns(self) -> list[Trajectory]:
+        """What followed each user turn, each a trajectory; user messages in a row are one turn.
+
+        Raises:
+            TraceError: The trace cannot be cut: it has no user turn, or a call before the first.
+        """
+        return by_turn(self)
+
+    @property
+    def agents(self) -> list[str]:
+        """The agents that made calls, sub-agents included; empty where they are not told apart."""
+        return agents_of(self)
+
+    def of_agent(self, name: str) -> Trajectory:
+        """Return the part of one agent: the outermost of its calls, and all that was said.
+
+        Raises:
+            TraceError: The trace has calls and does not say of any which agent made it.
+        """
+        return by_agent(self, name)
 
     @classmethod
     def from_any(cls, data: Any, format: str | None = None) -> Trajectory:  # noqa: A002
