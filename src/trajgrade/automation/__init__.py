@@ -1,0 +1,6 @@
+"""Automation: what is done when a trace comes that fits a rule.
+
+conditions    `when:`, as a tree that says whether an item fits, and if not, why
+rules         `automation.rules:`, read, checked and put in order; which of them fire for an item
+items         a trace as rules see it: its own fields, and what trajgrade reads from it
+"""
