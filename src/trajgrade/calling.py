@@ -3,6 +3,9 @@
 A function that is not async is called in threads, an async one in an event loop in a thread of its
 own, so that both work where a loop is running already. What a call raises is its outcome. All
 threads are daemons: a call that never returns keeps no program from ending.
+
+A call that takes longer than it may is over: an async one is cancelled; of one in a thread, the
+thread is left to itself, as nothing can end it, and its place is given to another.
 """
 
 from __future__ import annotations
@@ -11,12 +14,14 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
-from contextvars import copy_context
-from functools import partial
+from contextvars import Context, copy_context
 from queue import SimpleQueue
 from typing import Any, NamedTuple, Protocol
+
+from trajgrade.expiry import Expiry, Turn
+from trajgrade.pace import Pace
 
 Function = Callable[[Any], Any]
 
@@ -24,20 +29,25 @@ Function = Callable[[Any], Any]
 _FAILURES = (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError)
 _THREAD = "trajgrade-agent"
 _PATIENCE = 5.0
+_GRACE = 1.0  # how long a call may take to end once it is cancelled
+MOST_ABANDONED = 1000  # threads that go on after their timeout; each holds memory
 
 
 class Called(NamedTuple):
     """One call.
 
     Attributes:
-        seconds: How long it took, by a monotonic clock, without waiting for a free place.
+        seconds: How long it took, by a monotonic clock, without waiting for a free place, for the
+            rate limit or for a retry; of several attempts, how long the last one took.
         returned: What it returned.
         raised: What it raised; None where it returned.
+        attempts: How many times the function was called.
     """
 
     seconds: float
     returned: Any = None
     raised: BaseException | None = None
+    attempts: int = 1
 
 
 class Caller(Protocol):
@@ -52,11 +62,29 @@ class Caller(Protocol):
         ...
 
 
-def caller(function: Function, most: int) -> Caller:
-    """Return what has the function called, at most so many times at once."""
+def is_async(function: Any) -> bool:
+    """Whether a call of the function is awaited."""
     inner = type(function).__call__
-    is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(inner)
-    return _InLoop(function, most) if is_async else _InThreads(function, most)
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(inner)
+
+
+def caller(
+    function: Function, most: int, *, awaited: bool | None = None, pace: Pace | None = None
+) -> Caller:
+    """Return what has the function called.
+
+    Args:
+        function: What is called.
+        most: How many calls are under way at once, at most.
+        awaited: Whether its calls are awaited, where that cannot be seen.
+        pace: How long a call may take, and how often it is made.
+    """
+    kind = _InLoop if (is_async(function) if awaited is None else awaited) else _InThreads
+    return kind(function, most, pace or Pace())
+
+
+def _late(pace: Pace, *, more: str = "") -> TimeoutError:
+    return TimeoutError(f"no answer within {pace.timeout:g} s{more}")
 
 
 class _Loop:
@@ -77,7 +105,8 @@ class _Loop:
                 )
                 self._thread.start()
                 self._loop = started.result()
-        return asyncio.run_coroutine_threadsafe(_awaited(waiting), self._loop)
+        coroutine = waiting if isinstance(waiting, Coroutine) else _awaited(waiting)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     async def _serve(self, started: Future[asyncio.AbstractEventLoop]) -> None:
         self._stop = asyncio.Event()
@@ -95,75 +124,204 @@ async def _awaited(waiting: Awaitable[Any]) -> Any:
     return await waiting
 
 
+async def _outcome(waiting: Awaitable[Any]) -> tuple[Any, BaseException | None]:
+    """Return what is awaited, and what it raises; an exit must not end the loop it runs in."""
+    try:
+        return await waiting, None
+    except (Exception, SystemExit, KeyboardInterrupt) as broken:  # noqa: BLE001 it is the outcome
+        return None, broken
+
+
+def _given(outcome: tuple[Any, BaseException | None]) -> Any:
+    returned, raised = outcome
+    if raised is not None:
+        raise raised
+    return returned
+
+
 class _InLoop:
     """Has an async function called, all in one event loop."""
 
-    def __init__(self, function: Function, most: int) -> None:
+    def __init__(self, function: Function, most: int, pace: Pace) -> None:
         self._function = function
+        self._pace = pace
+        self._limit = pace.limit()
         self._places = asyncio.Semaphore(most)
         self._loop = _Loop()
 
     def submit(self, argument: Any) -> Future[Called]:
-        return self._loop.start(self._call(argument))
+        return self._loop.start(self._paced(argument))
 
-    async def _call(self, argument: Any) -> Called:
+    async def _paced(self, argument: Any) -> Called:
+        """Call until it succeeds, or is not to be called again."""
         async with self._places:
-            began = time.perf_counter()
-            try:
+            attempt = 1
+            while True:
+                if self._limit is not None:
+                    await asyncio.sleep(self._limit.reserve())
+                called = await self._called(argument, attempt)
+                attempt += 1
+                wait = self._pace.wait_before(attempt, called.raised)
+                if wait is None:
+                    return called
+                await asyncio.sleep(wait)
+
+    async def _called(self, argument: Any, attempt: int) -> Called:
+        began = time.perf_counter()
+        try:
+            if self._pace.timeout is None:
                 returned = await self._function(argument)
-            except _FAILURES as broken:
-                task = asyncio.current_task()
-                if isinstance(broken, asyncio.CancelledError) and task and task.cancelling():
-                    raise  # the run ends
-                return Called(time.perf_counter() - began, raised=broken)
-            return Called(time.perf_counter() - began, returned)
+            else:
+                returned = await self._in_time(self._function(argument))
+        except _FAILURES as broken:
+            task = asyncio.current_task()
+            if isinstance(broken, asyncio.CancelledError) and task and task.cancelling():
+                raise  # the run ends
+            return Called(time.perf_counter() - began, raised=broken, attempts=attempt)
+        return Called(time.perf_counter() - began, returned, attempts=attempt)
+
+    async def _in_time(self, waiting: Awaitable[Any]) -> Any:
+        """Await something; cancel it when its time is over, and wait for it no longer."""
+        call = asyncio.ensure_future(_outcome(waiting))
+        try:
+            await asyncio.wait({call}, timeout=self._pace.timeout)
+            if call.done():
+                return _given(call.result())
+            call.cancel()
+            await asyncio.wait({call}, timeout=_GRACE)
+        except asyncio.CancelledError:
+            call.cancel()
+            await asyncio.wait({call}, timeout=_GRACE)
+            raise
+        goes_on = "" if call.done() else "; it was cancelled and goes on all the same"
+        raise _late(self._pace, more=goes_on)
 
     def close(self) -> None:
         self._loop.close()
 
 
+class _Job(NamedTuple):
+    """One argument that the function is called for.
+
+    Attributes:
+        argument: The argument.
+        done: Where the call is handed over.
+        context: The context variables of whoever submitted it.
+        attempt: Which attempt is next.
+        wait: How many seconds it has to wait.
+    """
+
+    argument: Any
+    done: Future[Called]
+    context: Context
+    attempt: int = 1
+    wait: float = 0.0
+
+
 class _InThreads:
     """Has a function called in threads; what it returns to be awaited is, in one event loop."""
 
-    def __init__(self, function: Function, most: int) -> None:
+    def __init__(self, function: Function, most: int, pace: Pace) -> None:
         self._function = function
         self._most = most
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._threads: list[threading.Thread] = []
+        self._pace = pace
+        self._limit = pace.limit()
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._places = 0
+        self._abandoned = 0
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
         self._loop = _Loop()
+        self._expiry = None if pace.timeout is None else Expiry(pace.timeout, self._expired)
 
     def submit(self, argument: Any) -> Future[Called]:
-        if len(self._threads) < self._most:
-            thread = threading.Thread(target=self._work, daemon=True, name=_THREAD)
-            self._threads.append(thread)
-            thread.start()
+        with self._lock:
+            free = self._places < self._most
+            self._places += free
+        if free:
+            self._take_place()
         done: Future[Called] = Future()
-        self._jobs.put(partial(copy_context().run, self._settle, done, argument))
+        self._jobs.put(_Job(argument, done, copy_context()))
         return done
 
+    def _take_place(self) -> None:
+        threading.Thread(target=self._work, daemon=True, name=_THREAD).start()
+
     def _work(self) -> None:
+        """Do one job after another, until one takes too long or there are no more."""
         while (job := self._jobs.get()) is not None:
-            job()
+            begun = job.attempt > 1 or job.done.set_running_or_notify_cancel()
+            if begun and not self._has_done(job):
+                return
 
-    def _settle(self, done: Future[Called], argument: Any) -> None:
-        if not done.set_running_or_notify_cancel():
-            return
-        try:
-            done.set_result(self._call(argument))
-        except BaseException as broken:  # noqa: BLE001 handed to the thread that waits for it
-            done.set_exception(broken)
+    def _has_done(self, job: _Job) -> bool:
+        """Call until it succeeds, or is not to be called again; False where that took too long."""
+        following: _Job | None = job
+        while following is not None:
+            job = following
+            if self._has_to_stop(job):
+                return True
+            turn = self._expiry.begin(job) if self._expiry is not None else None
+            called = job.context.run(self._called, job)
+            if turn is not None and self._expiry is not None and not self._expiry.end(turn):
+                with self._lock:
+                    self._abandoned -= 1
+                return False
+            following = self._after(job, called)
+        return True
 
-    def _call(self, argument: Any) -> Called:
+    def _has_to_stop(self, job: _Job) -> bool:
+        """Wait for the job's turn; whether the run ends meanwhile."""
+        if job.wait and self._closed.wait(job.wait):
+            return True
+        wait = self._limit.reserve() if self._limit is not None else 0
+        return wait > 0 and self._closed.wait(wait)
+
+    def _called(self, job: _Job) -> Called:
         began = time.perf_counter()
         try:
-            returned = self._function(argument)
+            if self._abandoned >= MOST_ABANDONED:
+                raise RuntimeError(
+                    f"not called: {self._abandoned:,} earlier calls still go on after their timeout"
+                )
+            returned = self._function(job.argument)
             if inspect.isawaitable(returned):  # from a function that is not declared async
-                returned = self._loop.start(returned).result()
+                returned = self._awaited(returned)
         except _FAILURES as broken:
-            return Called(time.perf_counter() - began, raised=broken)
-        return Called(time.perf_counter() - began, returned)
+            return Called(time.perf_counter() - began, raised=broken, attempts=job.attempt)
+        return Called(time.perf_counter() - began, returned, attempts=job.attempt)
+
+    def _awaited(self, waiting: Awaitable[Any]) -> Any:
+        future = self._loop.start(_outcome(waiting))
+        try:
+            return _given(future.result(timeout=self._pace.timeout))
+        finally:
+            future.cancel()  # does nothing to one that is done
+
+    def _after(self, job: _Job, called: Called) -> _Job | None:
+        """Hand a call over, or return the job that makes it again."""
+        wait = self._pace.wait_before(job.attempt + 1, called.raised)
+        if wait is not None:
+            return job._replace(attempt=job.attempt + 1, wait=wait)
+        job.done.set_result(called)
+        return None
+
+    def _expired(self, turn: Turn) -> None:
+        """Give up a call that takes too long, and let another thread have its place."""
+        job: _Job = turn.what
+        with self._lock:
+            self._abandoned += 1
+        late = _late(self._pace, more="; its thread goes on, as none can be ended")
+        following = self._after(job, Called(turn.seconds, raised=late, attempts=job.attempt))
+        if not self._closed.is_set():
+            self._take_place()
+        if following is not None:
+            self._jobs.put(following)
 
     def close(self) -> None:
-        for _ in self._threads:
+        self._closed.set()
+        for _ in range(self._places):
             self._jobs.put(None)
+        if self._expiry is not None:
+            self._expiry.close()
         self._loop.close()
