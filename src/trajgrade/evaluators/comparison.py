@@ -17,8 +17,9 @@ import msgspec
 from trajgrade.contracts import Reads
 from trajgrade.errors import ConfigError, TraceError, shorten
 from trajgrade.evaluators.answering import check_flags
-from trajgrade.evaluators.evaluator import Evaluator, check_choice
+from trajgrade.evaluators.evaluator import check_choice
 from trajgrade.evaluators.paired import BARE_TEXT, Paired
+from trajgrade.evaluators.part import OfPart
 from trajgrade.evaluators.references import alternatives, cut_at_users, messages_of, turns_of
 from trajgrade.evaluators.wording import clip, hinges_on
 from trajgrade.matching.alignment import Alignment, Order, align
@@ -57,7 +58,7 @@ class Spec(msgspec.Struct, frozen=True):
     """As written: by Python's equality, which the rule is compared by, 1 is True."""
 
 
-class ArgsCompared(Evaluator):
+class ArgsCompared(OfPart):
     """An evaluator whose arguments say how arguments are compared.
 
     These stand apart from `CallComparison` so that a subclass can place them where its users expect
@@ -123,6 +124,7 @@ class CallComparison(ArgsCompared):
         check_choice("depth", self.depth, Depth)
         check_choice("empty", self.empty, Empty)
         check_flags(deep=self.deep, turns=self.turns)
+        self.check_part()
         faults = list(self._faults())
         if faults:
             raise ConfigError(*faults)
@@ -201,7 +203,7 @@ class CallComparison(ArgsCompared):
             return self.unscored("no_reference", "there is no reference")
         if outputs is None:
             return self.unscored("no_output", "there are no outputs")
-        ours = outputs if type(outputs) is Trajectory else Trajectory.from_any(outputs)
+        ours = self.part_of(outputs)
         if type(reference_outputs) is not Trajectory:
             options = alternatives(reference_outputs)
             if options is not None:
@@ -279,16 +281,18 @@ class CallComparison(ArgsCompared):
 
     def _pairings(self, ours: Trajectory, reference: Any) -> tuple[list[Pairing], Sequence[str]]:
         """Return the pairings, and what is unusual about the reference."""
-        groups = None if type(reference) is Trajectory else turns_of(reference)
-        if groups is None:
-            theirs = Trajectory.from_any(reference)
-            if not self.turns:
-                return [self._pairing(ours, theirs)], theirs.notes
-            notes: Sequence[str] = theirs.notes
-            expected = cut_at_users(theirs, self._expected)
+        given = None if type(reference) is Trajectory else turns_of(reference)
+        wanted = self.part_expected(
+            Trajectory.from_any(reference) if given is None else given, cut=self.turns
+        )
+        if isinstance(wanted, list):
+            notes: Sequence[str] = [note for group in wanted for note in group.notes]
+            expected = [[self._expected(message) for message in messages_of(g)] for g in wanted]
+        elif self.turns and self.turn is None:
+            notes = wanted.notes
+            expected = cut_at_users(wanted, self._expected)
         else:
-            notes = [note for group in groups for note in group.notes]
-            expected = [[self._expected(message) for message in messages_of(g)] for g in groups]
+            return [self._pairing(ours, wanted)], wanted.notes
         found = cut_at_users(ours, self._made)
         if len(found) != len(expected):
             raise TraceError(
@@ -356,7 +360,7 @@ class CallComparison(ArgsCompared):
             TraceError: The outputs or the reference cannot be read.
             TooLargeError: There are too many calls.
         """
-        ours = Trajectory.from_any(outputs)
+        ours = self.part_of(outputs)
         options = alternatives(reference_outputs)
         if options is not None:
             best = self._best(ours, options).metadata["reference_index"]

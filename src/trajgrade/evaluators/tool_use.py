@@ -14,16 +14,17 @@ from typing import Any, ClassVar, Literal
 from trajgrade.contracts import Reads
 from trajgrade.errors import ConfigError, near
 from trajgrade.evaluators.comparison import Failed
-from trajgrade.evaluators.evaluator import Evaluator, check_choice
+from trajgrade.evaluators.evaluator import check_choice
+from trajgrade.evaluators.part import OfPart
 from trajgrade.evaluators.wording import clip, contrast, count, shown
 from trajgrade.matching.arguments import ArgsMode, ArgumentRule, CompiledRule
 from trajgrade.matching.pairing import Pairing
 from trajgrade.result import EvaluationResult
-from trajgrade.trajectory import ToolCall, Trajectory
+from trajgrade.trajectory import ToolCall
 
 
 @dataclass(frozen=True)
-class ToolUseEvaluator(Evaluator):
+class ToolUseEvaluator(OfPart):
     """1 if the tool was called, with the expected arguments where some are given, else 0.
 
     Args:
@@ -61,6 +62,7 @@ class ToolUseEvaluator(Evaluator):
             raise ConfigError(f"expected_tool: a tool's name is needed, got {self.expected_tool!r}")
         check_choice("args_match_mode", self.args_match_mode, ArgsMode)
         check_choice("failed", self.failed, Failed)
+        self.check_part()
         if self.expected_args is not None and not isinstance(self.expected_args, Mapping):
             raise ConfigError(f"expected_args: an object is needed, got {self.expected_args!r}")
         most = self.min_calls if self.max_calls is None else self.max_calls
@@ -114,7 +116,7 @@ class ToolUseEvaluator(Evaluator):
         """
         if outputs is None:
             return self.unscored("no_output", "there are no outputs")
-        calls = Trajectory.from_any(outputs).tool_calls
+        calls = self.part_of(outputs).tool_calls
         counted = [call for call in calls if not (self.failed == "exclude" and call.failed)]
         named = [call for call in counted if call.name == self.expected_tool]
         agreeing = [self._pairing.agree(call, self._expected) for call in named]
@@ -165,7 +167,7 @@ def _failed(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class TrajectorySingleToolUse(Evaluator):
+class TrajectorySingleToolUse(OfPart):
     """1 if the tool was called at least once, whatever the arguments, order and count (Vertex AI).
 
     Args:
@@ -196,7 +198,7 @@ class TrajectorySingleToolUse(Evaluator):
 
     @cached_property
     def _tool_use(self) -> ToolUseEvaluator:
-        return ToolUseEvaluator(self.tool_name, key=self.key)
+        return ToolUseEvaluator(self.tool_name, key=self.key, turn=self.turn, agent=self.agent)
 
     def evaluate(
         self,
