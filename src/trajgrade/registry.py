@@ -135,3 +135,4 @@ def check_parameters(factory: Callable[..., Any], given: Mapping[str, Any], wher
 evaluators = Registry("evaluator", "evaluators")
 formats = Registry("format", "formats")
 reports = Registry("report format", "report")
+actions = Registry("action", "actions")

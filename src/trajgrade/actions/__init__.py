@@ -1,0 +1,12 @@
+"""Actions: what a rule does with an item that fits. A name is imported only when a rule has it.
+
+addresses     where a webhook may go
+"""
+
+from trajgrade.registry import Entry
+
+BUILTINS: dict[str, Entry] = {
+    "fire_webhook": Entry(
+        "trajgrade.actions.fire_webhook:FireWebhook", "POST the item to a URL, signed"
+    ),
+}
