@@ -262,7 +262,8 @@ class _InThreads:
             if self._has_to_stop(job):
                 return True
             turn = self._expiry.begin(job) if self._expiry is not None else None
-            called = job.context.run(self._called, job)
+            # A copy, as a thread that was given up may still be in the one before.
+            called = job.context.copy().run(self._called, job)
             if turn is not None and self._expiry is not None and not self._expiry.end(turn):
                 with self._lock:
                     self._abandoned -= 1

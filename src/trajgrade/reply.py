@@ -6,11 +6,13 @@
     messages, a graph's state, a Trajectory, …                   any trace that trajgrade reads
 
 The trajectory may be JSON text. Either part may be missing; an agent that returned neither, or
-None, returned nothing.
+None, returned nothing. An object may also say what the answer took: `usage`, as a number of tokens
+or as providers write it, and `cost`, a number.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -23,6 +25,32 @@ from trajgrade.trajectory import Trajectory
 RESPONSES = ("response", "output")
 TRAJECTORY = "predicted_trajectory"
 STEPS = "intermediate_steps"
+_USAGE = ("usage", "usage_metadata", "usageMetadata")
+
+
+def read_written(written: bytes) -> Any:
+    """Return what a program or a server wrote as its answer: JSON, JSON Lines, or a text.
+
+    It is JSON where it begins as an object, a list or a quoted text does, and can be read; a number
+    or a word alone is a text. A blank answer is none.
+    """
+    text = written.decode("utf-8", errors="replace").strip()
+    if not text:
+        return None
+    if text[0] not in '{["':
+        return text
+    try:
+        return loads(text)
+    except ValueError:
+        return _lines(text) if text[0] == "{" else text
+
+
+def _lines(text: str) -> Any:
+    """Return the objects of JSON Lines; of any other text, the text."""
+    try:
+        return [loads(line) for line in text.splitlines() if line.strip()]
+    except ValueError:
+        return text
 
 
 class Reply(NamedTuple):
@@ -31,10 +59,14 @@ class Reply(NamedTuple):
     Attributes:
         response: Its answer, a text or a structure; None where it has none apart from the trace.
         outputs: Its trace as it was returned; None where it returned none.
+        tokens: How many tokens it says it used; None where it says nothing.
+        cost: What it says the answer cost; None where it says nothing.
     """
 
     response: Any = None
     outputs: Any = None
+    tokens: int | None = None
+    cost: float | None = None
 
     @property
     def is_nothing(self) -> bool:
@@ -50,11 +82,12 @@ def read_reply(returned: Any) -> Reply:
     """
     if isinstance(returned, str):
         held = _held(returned)
-        return _from_mapping(held) if held is not None else Reply(returned)
+        return Reply(returned) if held is None else read_reply(held)
     if returned is None or isinstance(returned, (bool, int, float)):
         return Reply(returned)
     if isinstance(returned, Mapping):
-        return _from_mapping(dict(returned))
+        found = dict(returned)
+        return _from_mapping(found)._replace(tokens=tokens_of(found), cost=_cost_of(found))
     return Reply(outputs=returned)
 
 
@@ -83,6 +116,41 @@ def _from_mapping(returned: dict[str, Any]) -> Reply:
     if spoken is not None or any(key in returned for key in RESPONSES):
         return Reply(next(returned[key] for key in RESPONSES if key in returned))
     return Reply(response=returned)
+
+
+_TOTALS = ("total_tokens", "totalTokenCount", "total")
+_PARTS = (
+    ("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens"),
+    ("promptTokenCount", "candidatesTokenCount"),
+)  # fmt: skip
+
+
+def tokens_of(returned: Mapping[str, Any]) -> int | None:
+    """Return how many tokens an answer says it took: a total, or what went in and came out."""
+    usage = next((returned[key] for key in _USAGE if returned.get(key) is not None), None)
+    if not isinstance(usage, Mapping):
+        return _count(usage)
+    totals = [found for key in _TOTALS if (found := _count(usage.get(key))) is not None]
+    if totals:
+        return totals[0]
+    for keys in _PARTS:
+        parts = [part for key in keys if (part := _count(usage.get(key))) is not None]
+        if parts:
+            return sum(parts)
+    return None
+
+
+def _count(value: Any) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    return None
+
+
+def _cost_of(returned: Mapping[str, Any]) -> float | None:
+    cost = returned.get("cost")
+    if isinstance(cost, (int, float)) and not isinstance(cost, bool) and 0 <= cost < math.inf:
+        return float(cost)
+    return None
 
 
 def calls_of_steps(steps: Any) -> list[Any] | Trajectory:
