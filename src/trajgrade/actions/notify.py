@@ -1,0 +1,44 @@
+"""`notify`: a line in the log of whoever runs the rules.
+
+`{item_id}`, `{rule}` and `{because}` in the message are filled in by replacement.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from trajgrade.errors import ConfigError
+from trajgrade.event import Event
+
+_log = logging.getLogger("trajgrade.automation")
+
+
+@dataclass(frozen=True)
+class Notify:
+    """Write a line to the log `trajgrade.automation`, as a warning.
+
+    Attributes:
+        message: What is written.
+
+    Raises:
+        ConfigError: The message is empty.
+    """
+
+    fast: ClassVar[bool] = True
+
+    message: str = "{rule}: {item_id} ({because})"
+
+    def __post_init__(self) -> None:
+        """Check the message."""
+        if not isinstance(self.message, str) or not self.message.strip():
+            raise ConfigError("notify: message: a text is needed")
+
+    def act(self, event: Event) -> str:
+        """Write the line, and return it."""
+        line = re.sub(r"\{(item_id|rule|because)\}", lambda m: getattr(event, m[1]), self.message)
+        line = " ".join(line.split())  # what an agent wrote begins no line of its own
+        _log.warning("%s", line)
+        return line
