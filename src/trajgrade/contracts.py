@@ -1,4 +1,4 @@
-"""The seams, as protocols: what a format and an evaluator must be.
+"""The seams, as protocols: what a format, an evaluator, a judge and a store must be.
 
 An evaluator is anything with `key` and `evaluate`. `trajgrade.evaluators.Evaluator` is a
 convenience, not a requirement; a plain function with any of the parameter names `outputs`,
@@ -7,10 +7,13 @@ convenience, not a requirement; a plain function with any of the parameter names
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal, Protocol, runtime_checkable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Protocol, Self, runtime_checkable
+
+import msgspec
 
 from trajgrade.glimpse import Glimpse
+from trajgrade.record import Holder, Key, RunRecord, State, StoredRow
 from trajgrade.result import EvaluationResult
 from trajgrade.trajectory import Trajectory
 
@@ -57,3 +60,180 @@ class EvaluatorLike(Protocol):
     ) -> EvaluationResult:
         """Grade one example."""
         ...
+
+
+class JudgeTurn(msgspec.Struct, frozen=True):
+    """One message of what is said to a judge."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+class JudgeRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One question to a judge.
+
+    Attributes:
+        turns: What is said to it, in order.
+        schema: The JSON Schema of the reply; None where the reply is text.
+        identity: What the question is, whatever the random delimiters in its turns: two requests
+            of one identity may be answered by one reply.
+        sample: Which of several independent answers to the same question is asked for.
+    """
+
+    turns: tuple[JudgeTurn, ...]
+    schema: dict[str, Any] | None = None
+    identity: str = ""
+    sample: int = 0
+
+
+class JudgeReply(msgspec.Struct, frozen=True, kw_only=True):
+    """What a judge said, and what it took.
+
+    Attributes:
+        text: The reply as it came, whole; arguments of a tool call are its JSON text.
+        model: Which model answered, as the provider names it.
+        tokens_in: How many tokens were read; None where that is not known.
+        tokens_out: How many tokens were written; None where that is not known.
+        cost: US dollars; None where the price is not known.
+        seconds: How long the answer took, without waiting for a place or for a retry.
+        truncated: Whether the reply was cut off at the token limit.
+        refused: Why the judge would not answer; empty where it answered.
+        cached: Whether the reply was kept from an earlier run.
+    """
+
+    text: str
+    model: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    seconds: float = 0.0
+    truncated: bool = False
+    refused: str = ""
+    cached: bool = False
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Prompt → reply. What the reply means is read elsewhere, by one reader for all judges."""
+
+    name: str
+
+    async def ask(self, request: JudgeRequest) -> JudgeReply:
+        """Answer one question.
+
+        Raises:
+            JudgeError: The judge cannot be reached, or its provider refuses the request.
+        """
+        ...
+
+
+class RunWriter(Protocol):
+    """One run, held by this process while it grows. Closed at the end of a `with` block."""
+
+    run_id: str
+
+    def append(self, rows: Sequence[StoredRow]) -> None:
+        """Keep rows, in any order. They are there once this returns, whatever happens next.
+
+        A row that is there already, by its key, stays as it is.
+
+        Raises:
+            StoreError: They cannot be written; none of them is kept.
+        """
+        ...
+
+    def remove(self, keys: Iterable[Key]) -> None:
+        """Forget rows, so that they can be graded again."""
+        ...
+
+    def finish(self, record: RunRecord, amended: Mapping[Key, bytes] | None = None) -> None:
+        """Keep what became of the run, whatever its state, and what its end says of its rows.
+
+        Args:
+            record: The run's record from now on.
+            amended: Metadata by metric, packed, for the rows that get any; in place of what an
+                earlier end of the run said.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the run, so that others can write it."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *raised: object) -> None: ...
+
+
+class Store(Protocol):
+    """Where runs are kept. Every method raises `StoreError` where it cannot do what it says.
+
+    A store may be read by any number of processes while runs are written; each run is written by
+    one at a time.
+    """
+
+    url: str
+
+    def create(self, record: RunRecord) -> RunWriter:
+        """Begin a run, and hold it."""
+        ...
+
+    def reopen(self, run_id: str) -> RunWriter:
+        """Hold a run that exists, to go on with it.
+
+        Raises:
+            StoreError: Another process holds it; the message says which one, and since when. That
+                of a process that has died is taken over.
+        """
+        ...
+
+    def runs(
+        self,
+        *,
+        experiment: str | None = None,
+        config_hash: str | None = None,
+        state: State | None = None,
+        limit: int | None = None,
+    ) -> list[RunRecord]:
+        """Return the records of runs, the newest first."""
+        ...
+
+    def run(self, name: str) -> RunRecord:
+        """Return one run's record by its id, by a unique beginning or end of it, or `latest`.
+
+        Raises:
+            UnknownNameError: There is none of that name, or there are several.
+        """
+        ...
+
+    def holder(self, run_id: str) -> Holder | None:
+        """Return the process that writes a run now; None where none does."""
+        ...
+
+    def rows(self, run_id: str) -> Iterator[StoredRow]:
+        """Yield a run's rows in the order of their keys, few of them in memory at a time."""
+        ...
+
+    def row(self, run_id: str, key: Key) -> StoredRow | None:
+        """Return one row; None where it is not there."""
+        ...
+
+    def done(self, run_id: str) -> Iterator[Key]:
+        """Yield the keys of a run's rows, in order."""
+        ...
+
+    def count(self, run_id: str) -> int:
+        """Return how many rows of a run are there."""
+        ...
+
+    def delete(self, run_id: str) -> None:
+        """Forget a run and its rows, unless a process holds it."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections. Readers end; writers are closed apart."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *raised: object) -> None: ...

@@ -11,6 +11,7 @@
     │   └── MalformedTraceError           its format is known, a part of it is broken
     ├── DatasetError (ValueError)         a dataset cannot be read; names file, row and field
     ├── JudgeError (RuntimeError)         a judge cannot be asked, or refuses to answer
+    ├── StoreError (RuntimeError)         a store cannot be read or written, or a run is held
     └── TooLargeError (ValueError)        input beyond a limit that keeps time or memory bounded
 
 Each message says what was found, where, what is allowed and what to do.
@@ -89,6 +90,10 @@ class DatasetError(TrajgradeError, ValueError):
 
 class JudgeError(TrajgradeError, RuntimeError):
     """A judge could not be asked, or refused to answer."""
+
+
+class StoreError(TrajgradeError, RuntimeError):
+    """A store cannot be opened, read or written, or another process holds the run."""
 
 
 class TooLargeError(TrajgradeError, ValueError):

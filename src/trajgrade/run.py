@@ -18,7 +18,7 @@ from weakref import finalize
 import msgspec
 
 from trajgrade.errors import MissingExtraError
-from trajgrade.jsontext import dumps, read_back
+from trajgrade.packing import pack, unpack
 from trajgrade.registry import reports
 from trajgrade.result import AgentError, EvaluationResult
 from trajgrade.summary import Summary
@@ -31,7 +31,6 @@ Explain = Literal["all", "worst", "none"]
 
 _IN_MEMORY = 4 * 2**20
 _AT_ONCE = 256
-_encode = msgspec.msgpack.Encoder().encode
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -79,10 +78,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Rows(Sequence[Row]):
-    """The rows of a run, read back from disk when they are asked for.
-
-    Kept as MessagePack, which has NaN; a row that it has no place for, as JSON text.
-    """
+    """The rows of a run, packed on disk, and read back when they are asked for."""
 
     def __init__(self) -> None:
         self._file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 closed with the rows
@@ -93,10 +89,7 @@ class Rows(Sequence[Row]):
 
     def append(self, row: Row) -> None:
         """Keep one more row."""
-        try:
-            text = _encode(row)
-        except (UnicodeEncodeError, TypeError, OverflowError):
-            text = dumps(row)
+        text = pack(row)
         self._waiting.append(text)
         self._ends.append(self._ends[-1] + len(text))
         if len(self._waiting) >= _AT_ONCE:
@@ -119,11 +112,7 @@ class Rows(Sequence[Row]):
         if self._waiting:
             self._write()
         self._file.seek(self._ends[index])
-        text = self._file.read(self._ends[index + 1] - self._ends[index])
-        if text.startswith(b"{"):
-            row = msgspec.convert(read_back(text), Row)
-        else:
-            row = msgspec.msgpack.decode(text, type=Row)
+        row = unpack(self._file.read(self._ends[index + 1] - self._ends[index]), Row)
         for key, metadata in self.amended.get(index, {}).items():
             result = row.results[key]
             row.results[key] = msgspec.structs.replace(
