@@ -134,6 +134,7 @@ def check_parameters(factory: Callable[..., Any], given: Mapping[str, Any], wher
 
 evaluators = Registry("evaluator", "evaluators")
 formats = Registry("format", "formats")
+judges = Registry("judge", "judges")
 reports = Registry("report format", "report")
 actions = Registry("action", "actions")
 stores = Registry("store", "stores")
