@@ -10,6 +10,7 @@
     │   ├── AmbiguousTraceError           two formats claim it and read it differently
     │   └── MalformedTraceError           its format is known, a part of it is broken
     ├── DatasetError (ValueError)         a dataset cannot be read; names file, row and field
+    ├── AgentCallError (RuntimeError)     an agent that is a process, or behind a URL, gave no answer
     ├── JudgeError (RuntimeError)         a judge cannot be asked, or refuses to answer
     ├── StoreError (RuntimeError)         a store cannot be read or written, or a run is held
     └── TooLargeError (ValueError)        input beyond a limit that keeps time or memory bounded
@@ -86,6 +87,27 @@ class MalformedTraceError(TraceError):
 
 class DatasetError(TrajgradeError, ValueError):
     """A dataset cannot be read; the message names file, row and field."""
+
+
+class AgentCallError(TrajgradeError, RuntimeError):
+    """An agent that is a process, or behind a URL, gave no answer.
+
+    `exit_code` is that of the process, `status_code` that of the HTTP response, and `retry_after`
+    what that says of when to come back; None where there is none.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        exit_code: int | None = None,
+        status_code: int | None = None,
+        retry_after: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+        self.status_code = status_code
+        self.retry_after = retry_after
 
 
 class JudgeError(TrajgradeError, RuntimeError):
