@@ -56,12 +56,13 @@ MINIMAL: dict[str, dict[str, Any]] = {
     "json_schema_match": {"schema": {"type": "object"}},
     "regex_match": {"pattern": "a"},
     "tool_use": {"expected_tool": "f"},
+    "trajectory_constraints": {"required": ["f"]},
     "trajectory_single_tool_use": {"tool_name": "f"},
 }
 KEYS = {"field": "reward", "tool_use": "tool_use:f"}  # all others: the name
 WITHOUT_REFERENCE = {
     "field", "json_schema_match", "json_valid", "regex_match", "tool_call_valid", "tool_use",
-    "trajectory_single_tool_use",
+    "trajectory_constraints", "trajectory_single_tool_use",
 }  # fmt: skip
 NAMES = get_supported_evaluators()
 every = pytest.mark.parametrize("name", NAMES)

@@ -2,6 +2,7 @@
 
 from trajgrade.evaluators.bleu import Bleu
 from trajgrade.evaluators.chrf import Chrf
+from trajgrade.evaluators.constraints import TrajectoryConstraints
 from trajgrade.evaluators.contains import Contains
 from trajgrade.evaluators.edits import EditDistance
 from trajgrade.evaluators.embedding import EmbeddingDistance
@@ -140,6 +141,10 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.evaluators.trajectory_match:TrajectoryAnyOrderMatch",
         "All of the reference's calls, in any order, extras allowed",
     ),
+    "trajectory_constraints": Entry(
+        "trajgrade.evaluators.constraints:TrajectoryConstraints",
+        "Tools required, forbidden, in order, one of several, so often; the violated are named",
+    ),
     "trajectory_exact_match": Entry(
         "trajgrade.evaluators.trajectory_match:TrajectoryExactMatch",
         "Exactly the reference's calls, in order",
@@ -198,6 +203,7 @@ __all__ = [
     "ToolUseEvaluator",
     "TrajectoryAlignment",
     "TrajectoryAnyOrderMatch",
+    "TrajectoryConstraints",
     "TrajectoryExactMatch",
     "TrajectoryF1",
     "TrajectoryInOrderMatch",

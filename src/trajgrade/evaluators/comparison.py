@@ -20,7 +20,13 @@ from trajgrade.evaluators.answering import check_flags
 from trajgrade.evaluators.evaluator import check_choice
 from trajgrade.evaluators.paired import BARE_TEXT, Paired
 from trajgrade.evaluators.part import OfPart
-from trajgrade.evaluators.references import alternatives, cut_at_users, messages_of, turns_of
+from trajgrade.evaluators.references import (
+    alternatives,
+    constrains,
+    cut_at_users,
+    messages_of,
+    turns_of,
+)
 from trajgrade.evaluators.wording import clip, hinges_on
 from trajgrade.matching.alignment import Alignment, Order, align
 from trajgrade.matching.arguments import ArgsMode, ArgumentRule, CompiledRule, Override, UnicodeForm
@@ -32,6 +38,7 @@ _NO_CALLS = (
     "the reference is a bare text, which does not say what calls are expected: give a list of "
     "calls, [] for none"
 )
+_RULES = "the reference is constraints, not calls: trajectory_constraints grades them"
 
 Failed = Literal["count", "exclude"]
 Hosted = Literal["apart", "count"]
@@ -205,6 +212,8 @@ class CallComparison(ArgsCompared):
             return self.unscored("no_output", "there are no outputs")
         ours = self.part_of(outputs)
         if type(reference_outputs) is not Trajectory:
+            if constrains(reference_outputs):
+                return self.unscored("no_reference", _RULES)
             options = alternatives(reference_outputs)
             if options is not None:
                 options = [Trajectory.from_any(o) if isinstance(o, str) else o for o in options]
@@ -339,7 +348,7 @@ class CallComparison(ArgsCompared):
             calls = [call for call in calls if not call.hosted]
         if self.depth == "top":
             return calls
-        return [inner for call in calls for inner in _nested(call, self.depth)]
+        return [inner for call in calls for inner in nested(call, self.depth)]
 
     def override_spots(self) -> list[str]:
         """Return what the overrides name: tools, and key paths as `tool: path`."""
@@ -376,6 +385,7 @@ def _is_bare_text(data: Any) -> bool:
     return type(data) is Trajectory and data.format == BARE_TEXT
 
 
-def _nested(call: ToolCall, depth: Depth) -> list[ToolCall]:
-    inner = [below for child in call.children for below in _nested(child, depth)]
+def nested(call: ToolCall, depth: Depth) -> list[ToolCall]:
+    """Return the call and those inside it, or of these the innermost (`leaves`)."""
+    inner = [below for child in call.children for below in nested(child, depth)]
     return inner if inner and depth == "leaves" else [call, *inner]

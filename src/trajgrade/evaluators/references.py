@@ -2,6 +2,7 @@
 
 {"any_of": [reference, …]}     the best one counts
 {"turns": [[call, …], …]}      group i against the calls that follow the i-th user turn
+{"constraints": {…}}           what must hold of the tools that are called, also inside the others
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from trajgrade.trajectory import ToolCall, Trajectory
 
 ANY_OF = "any_of"
 TURNS = "turns"
+CONSTRAINTS = "constraints"
 
 
 def alternatives(reference: Any) -> list[Any] | None:
@@ -28,8 +30,8 @@ def alternatives(reference: Any) -> list[Any] | None:
     return list(options)
 
 
-def turns_of(reference: Any) -> list[Trajectory] | None:
-    """Return the trajectories of `turns`; None where the reference is another shape."""
+def groups_of(reference: Any) -> list[Any] | None:
+    """Return what is expected of each turn; None where the reference is another shape."""
     if not isinstance(reference, Mapping) or TURNS not in reference:
         return None
     groups = reference[TURNS]
@@ -37,7 +39,32 @@ def turns_of(reference: Any) -> list[Trajectory] | None:
         raise MalformedTraceError(
             'a reference with "turns" holds nothing else, and at least one group of calls in a list'
         )
-    return [Trajectory.from_any(group) for group in groups]
+    return list(groups)
+
+
+def turns_of(reference: Any) -> list[Trajectory] | None:
+    """Return the trajectories of `turns`; None where the reference is another shape."""
+    groups = groups_of(reference)
+    return None if groups is None else [Trajectory.from_any(group) for group in groups]
+
+
+def constraints_in(reference: Any) -> Any:
+    """Return what stands under `constraints`; None where the reference is another shape."""
+    if not isinstance(reference, Mapping) or CONSTRAINTS not in reference:
+        return None
+    if set(reference) != {CONSTRAINTS}:
+        raise MalformedTraceError('a reference with "constraints" holds nothing else')
+    return reference[CONSTRAINTS]
+
+
+def constrains(reference: Any) -> bool:
+    """Whether the reference is constraints, alone, in alternatives or turn by turn."""
+    if not isinstance(reference, Mapping):
+        return False
+    if CONSTRAINTS in reference:
+        return True
+    inner = [reference.get(name) for name in (ANY_OF, TURNS)]
+    return any(constrains(one) for some in inner if isinstance(some, list) for one in some)
 
 
 def messages_of(trajectory: Trajectory) -> list[Sequence[ToolCall]]:
