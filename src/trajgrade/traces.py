@@ -23,6 +23,7 @@ from trajgrade.errors import DatasetError, MalformedTraceError, TraceError, Unkn
 from trajgrade.glimpse import Glimpse
 from trajgrade.registry import formats
 from trajgrade.trajectory import Trajectory
+from trajgrade.unwrapping import unwrapped
 
 OnError = Callable[[TraceError], None]
 
@@ -36,6 +37,7 @@ def read_traces(
     format: str | None = None,  # noqa: A002 the field's word for it
     *,
     on_error: OnError | None = None,
+    unwrap: bool = False,
 ) -> Iterator[Trajectory]:
     """Yield the trajectories that a source holds, at least one.
 
@@ -45,12 +47,22 @@ def read_traces(
         format: The name of the format, where it should not be detected.
         on_error: Called with the error of each line or item that cannot be read, to go on with the
             next; by default it is raised.
+        unwrap: Whether a call that holds several (`multi_tool_use.parallel`) is replaced by those.
 
     Raises:
         DatasetError: A file does not exist, is no trace but a table, or cannot be opened.
         TraceError: A trace cannot be read; the message names file and line, or item.
         UnknownNameError: There is no format of that name.
     """
+    found = _of_source(source, format, on_error)
+    yield from map(unwrapped, found) if unwrap else found
+
+
+def _of_source(
+    source: Any,
+    format: str | None,  # noqa: A002 the field's word for it
+    on_error: OnError | None,
+) -> Iterator[Trajectory]:
     if isinstance(source, (bytes, bytearray, memoryview)):
         source = _decoded(bytes(source), "the bytes")
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):

@@ -16,6 +16,7 @@ import msgspec
 from trajgrade.detection import read
 from trajgrade.errors import TraceError, shorten
 from trajgrade.parts import agents_of, by_agent, by_turn
+from trajgrade.unwrapping import unwrapped
 
 ArgsState = Literal["ok", "text", "unparseable", "unknown"]
 CallStatus = Literal["ok", "error", "unknown", "not_run"]
@@ -171,19 +172,26 @@ class Trajectory:
         return by_agent(self, name)
 
     @classmethod
-    def from_any(cls, data: Any, format: str | None = None) -> Trajectory:  # noqa: A002
+    def from_any(
+        cls,
+        data: Any,
+        format: str | None = None,  # noqa: A002 the field's word for it
+        *,
+        unwrap: bool = False,
+    ) -> Trajectory:
         """Read one trajectory from any shape that trajgrade knows.
 
         Args:
             data: Messages, calls, a dict, a trace object, a text, or a Trajectory.
             format: The name of the format, where it should not be detected.
+            unwrap: Whether a call that holds several is replaced by those (`unwrapping`).
 
         Raises:
             TraceError: No format recognises the data, or several do and disagree, or it is broken,
                 or it holds several trajectories.
         """
         if isinstance(data, cls):
-            return data
+            return unwrapped(data) if unwrap else data
 
         found = read(data, format)
         if len(found) != 1:
@@ -191,7 +199,7 @@ class Trajectory:
                 f"the data holds {len(found)} trajectories ({found[0].format}); "
                 "one was expected: read them with trajgrade.read_traces(data)"
             )
-        return found[0]
+        return unwrapped(found[0]) if unwrap else found[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the trajectory in trajgrade's own shape, which `from_any` reads back equal."""
