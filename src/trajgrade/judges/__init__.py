@@ -3,6 +3,10 @@
 from trajgrade.registry import Entry
 
 BUILTINS: dict[str, Entry] = {
+    "injected": Entry(
+        "trajgrade.judges.injected:from_endpoint",
+        "An object of yours: query(prompt, schema), a LangChain chat model, a function",
+    ),
     "scripted": Entry(
         "trajgrade.judges.scripted:from_settings",
         "Says what a script says: for tests, docs and dry runs",

@@ -16,6 +16,7 @@ import msgspec
 
 from trajgrade.contracts import JudgeReply, JudgeRequest
 from trajgrade.errors import ConfigError, JudgeError
+from trajgrade.judging.settings import JudgeSettings
 
 Said = str | Mapping[str, Any] | JudgeReply | BaseException
 Line = Said | Callable[[JudgeRequest], Said]
@@ -64,3 +65,14 @@ class ScriptedJudge:
             return msgspec.structs.replace(said, model=said.model or self.name)
         text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
         return JudgeReply(text=text, model=self.name, tokens_in=0, tokens_out=0, cost=0.0)
+
+
+def from_settings(settings: JudgeSettings) -> ScriptedJudge:
+    """Return the judge that a config describes by `script`, which begins again after its end.
+
+    Raises:
+        ConfigError: There is no script.
+    """
+    if settings.script is None:
+        raise ConfigError("judge.script: is missing: what the judge says, or a list of replies")
+    return ScriptedJudge(settings.script, name=settings.name, repeat=True)
