@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import copy
 import inspect
+import json
 import pickle
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, dataclass, fields
@@ -43,13 +45,37 @@ from trajgrade.evaluators.spelling import grader, graders
 from trajgrade.result import ERRORS, NOT_EVALUATED
 from trajgrade.trajectory import Step, ToolCall, Trajectory
 
+JUDGED = (
+    "answer_relevance", "context_relevance", "final_response_match", "final_response_quality",
+    "groundedness", "rubric", "rubric_dag",
+)  # fmt: skip
+
 
 def embed(text: str) -> list[float]:
     """Stand in for a model; a function of the module, so that it can be pickled."""
     return [1.0, float(len(text)), float(text.count("a"))]
 
 
+def judge(prompt: str) -> str:
+    """Stand in for a model: says the least of what it is asked for, in the form it is asked for."""
+    said: dict[str, Any] = {"reasoning": "so it is"}
+    for key, asks in re.findall(r'^- "(\w+)": (.*)$', prompt, re.MULTILINE):
+        if asks.startswith("as in the JSON Schema "):
+            schema = json.loads(asks.removeprefix("as in the JSON Schema "))
+            said[key] = [] if schema["type"] == "array" else {"why": "so", "met": True}
+            if key == "claims":
+                said[key] = [{"claim": "it is yellow", "supported": True}]
+        elif asks.startswith("one of "):
+            said[key] = json.loads(asks.removeprefix("one of ").partition(", ")[0])
+        elif key != "reasoning":
+            said[key] = True if asks.startswith("true") else 1
+    return json.dumps(said)
+
+
 MINIMAL: dict[str, dict[str, Any]] = {
+    **{name: {"endpoint": judge} for name in JUDGED},
+    "rubric": {"endpoint": judge, "criteria": ["is yellow"]},
+    "rubric_dag": {"endpoint": judge, "dag": "answer_quality"},
     "contains": {"mode": "any"},  # a reference may be a list
     "embedding_similarity": {"embed_fn": embed},
     "field": {"path": "reward"},
@@ -59,8 +85,13 @@ MINIMAL: dict[str, dict[str, Any]] = {
     "trajectory_constraints": {"required": ["f"]},
     "trajectory_single_tool_use": {"tool_name": "f"},
 }
-KEYS = {"field": "reward", "tool_use": "tool_use:f"}  # all others: the name
+KEYS = {
+    "field": "reward",
+    "rubric_dag": "answer_quality",
+    "tool_use": "tool_use:f",
+}  # all others: the name
 WITHOUT_REFERENCE = {
+    *(name for name in JUDGED if name != "final_response_match"),
     "field", "json_schema_match", "json_valid", "regex_match", "tool_call_valid", "tool_use",
     "trajectory_constraints", "trajectory_single_tool_use",
 }  # fmt: skip
@@ -93,7 +124,11 @@ def grade(evaluator: Any, outputs: Any, reference: Any) -> EvaluationResult | No
     """The result; None where the evaluator says that it cannot read what it is given."""
     try:
         result = evaluator.evaluate(
-            outputs=outputs, reference_outputs=reference, stored={"reward": 0.5}
+            outputs=outputs,
+            reference_outputs=reference,
+            inputs="Which fruit?",
+            context="Bananas are yellow.",
+            stored={"reward": 0.5},
         )
     except MissingExtraError as absent:
         pytest.skip(str(absent))

@@ -8,6 +8,7 @@ from trajgrade.evaluators.edits import EditDistance
 from trajgrade.evaluators.embedding import EmbeddingDistance
 from trajgrade.evaluators.evaluator import Evaluator
 from trajgrade.evaluators.exact import ExactMatch
+from trajgrade.evaluators.final_response import FinalResponseMatch, FinalResponseQuality
 from trajgrade.evaluators.json_schema import JSONSchemaMatch
 from trajgrade.evaluators.json_text import JSONValid
 from trajgrade.evaluators.naming import (
@@ -23,7 +24,15 @@ from trajgrade.evaluators.precision_recall import (
     TrajectoryPrecision,
     TrajectoryRecall,
 )
+from trajgrade.evaluators.rag_triad import (
+    AnswerRelevanceEvaluator,
+    ContextRelevanceEvaluator,
+    GroundednessEvaluator,
+    rag_triad,
+)
 from trajgrade.evaluators.rouge import Rouge, Rouge1, Rouge2, RougeL, RougeLSum
+from trajgrade.evaluators.rubric import Rubric
+from trajgrade.evaluators.rubric_dag import RUBRIC_PRESETS, RubricDagEvaluator, make_rubric_dag
 from trajgrade.evaluators.stored import Stored
 from trajgrade.evaluators.tool_call_json import (
     ToolCallValid,
@@ -44,6 +53,10 @@ from trajgrade.result import EvaluationResult
 from trajgrade.trajectory import Step, ToolCall, extract_tool_calls, normalize_trajectory
 
 BUILTINS: dict[str, Entry] = {
+    "answer_relevance": Entry(
+        "trajgrade.evaluators.rag_triad:AnswerRelevance",
+        "A judge rates how well the answer addresses the question",
+    ),
     "bleu": Entry(
         "trajgrade.evaluators.bleu:Bleu",
         "Runs of up to four words that the response has from the reference",
@@ -51,6 +64,10 @@ BUILTINS: dict[str, Entry] = {
     "chrf": Entry(
         "trajgrade.evaluators.chrf:Chrf",
         "Runs of up to six letters that response and reference share",
+    ),
+    "context_relevance": Entry(
+        "trajgrade.evaluators.rag_triad:ContextRelevance",
+        "A judge rates how relevant the retrieved context is to the question",
     ),
     "contains": Entry(
         "trajgrade.evaluators.contains:Contains",
@@ -76,6 +93,18 @@ BUILTINS: dict[str, Entry] = {
     "field": Entry(
         "trajgrade.evaluators.stored:Stored",
         "A number or flag that the row holds already",
+    ),
+    "final_response_match": Entry(
+        "trajgrade.evaluators.final_response:FinalResponseMatch",
+        "A judge says whether the response says the same as the reference",
+    ),
+    "final_response_quality": Entry(
+        "trajgrade.evaluators.final_response:FinalResponseQuality",
+        "A judge rates the response, from 1 to 5",
+    ),
+    "groundedness": Entry(
+        "trajgrade.evaluators.rag_triad:Groundedness",
+        "The share of the answer's claims that the context supports, by a judge",
     ),
     "json_schema_match": Entry(
         "trajgrade.evaluators.json_schema:JSONSchemaMatch",
@@ -108,6 +137,14 @@ BUILTINS: dict[str, Entry] = {
     "rouge_l_sum": Entry(
         "trajgrade.evaluators.rouge:RougeLSum",
         "The longest common subsequences of words, sentence by sentence",
+    ),
+    "rubric": Entry(
+        "trajgrade.evaluators.rubric:Rubric",
+        "The weight of the criteria that a judge finds met",
+    ),
+    "rubric_dag": Entry(
+        "trajgrade.evaluators.rubric_dag:RubricDag",
+        "A decision tree that a judge walks to a score that you wrote",
     ),
     "tool_call_accuracy": Entry(
         "trajgrade.evaluators.precision_recall:ToolCallAccuracyEvaluator",
@@ -176,14 +213,20 @@ BUILTINS: dict[str, Entry] = {
 }
 
 __all__ = [
+    "RUBRIC_PRESETS",
+    "AnswerRelevanceEvaluator",
     "Bleu",
     "Chrf",
     "Contains",
+    "ContextRelevanceEvaluator",
     "EditDistance",
     "EmbeddingDistance",
     "EvaluationResult",
     "Evaluator",
     "ExactMatch",
+    "FinalResponseMatch",
+    "FinalResponseQuality",
+    "GroundednessEvaluator",
     "JSONSchemaMatch",
     "JSONValid",
     "RegexMatch",
@@ -192,6 +235,8 @@ __all__ = [
     "Rouge2",
     "RougeL",
     "RougeLSum",
+    "Rubric",
+    "RubricDagEvaluator",
     "Step",
     "Stored",
     "ToolCall",
@@ -215,6 +260,8 @@ __all__ = [
     "extract_tool_calls",
     "get_supported_evaluators",
     "list_evaluators",
+    "make_rubric_dag",
     "normalize_trajectory",
+    "rag_triad",
     "register_evaluator",
 ]

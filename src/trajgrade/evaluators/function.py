@@ -66,7 +66,7 @@ class FunctionEvaluator:
 class AsyncFunctionEvaluator(FunctionEvaluator, Evaluator):
     """An async function as an evaluator; see `FunctionEvaluator`."""
 
-    evaluate = Evaluator.evaluate
+    evaluate = Evaluator.evaluate  # type: ignore[assignment]  # results_of reads what it returns
 
     async def aevaluate(self, **example: Any) -> Any:
         """Await the function with what it asks for."""
