@@ -3,6 +3,7 @@
 entry         the command itself; the one place that prints errors and gives exit codes
 options       the flags that several verbs share
 grading       a config is run, saved and shown
+reading       traces of files, one after the other
 progress      how far a run is, on standard error
 shorthand     what a flag holds: `-e KEY=NAME:param=value`, `--threshold 'metric>=0.8'`
 streams       standard output that may be closed, or of another encoding
@@ -22,6 +23,7 @@ VERBS: dict[str, Entry] = {
         "trajgrade.cli.validate:validate", "Say all that is wrong with a config file"
     ),
     "show": Entry("trajgrade.cli.show:show", "Print a trace as trajgrade reads it"),
+    "convert": Entry("trajgrade.cli.convert:convert", "Write traces of any format in one shape"),
     "list": Entry("trajgrade.cli.list:list_", "List evaluators, formats or samples"),
     "sample": Entry("trajgrade.cli.sample:sample", "Write a bundled dataset to a file"),
 }

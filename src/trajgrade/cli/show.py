@@ -1,14 +1,15 @@
-"""`trajgrade show TRACE`: a trace as trajgrade reads it."""
+"""`trajgrade show TRACE…`: traces as trajgrade reads them."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from trajgrade.cli.streams import say
+from trajgrade.cli.reading import Traces
+from trajgrade.sources import find
 
 if TYPE_CHECKING:
     from trajgrade.trajectory import Step, ToolCall, Trajectory
@@ -21,51 +22,32 @@ Line = tuple[str, str]
 
 
 @click.command
-@click.argument("trace")
+@click.argument("files", nargs=-1, required=True, metavar="TRACE...")
 @click.option("--format", "name", metavar="NAME", help="The format, where it is not detected.")
+@click.option("--unwrap", is_flag=True, help="Replace a call that holds several by those.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of trajectories.")
-def show(trace: str, name: str | None, *, as_json: bool) -> int:
-    """Print the trajectories in TRACE (a file, pattern or folder) as trajgrade reads them.
+def show(files: Sequence[str], name: str | None, *, unwrap: bool, as_json: bool) -> int:
+    """Print the trajectories in TRACE (files, patterns or folders) as trajgrade reads them.
 
     One that cannot be read is told of in its place, and the exit code is 2.
     """
     from trajgrade.jsontext import dumps
-    from trajgrade.traces import read_traces
 
-    code = 0
-
-    def tell(broken: Exception) -> None:
-        nonlocal code
-        code = 2
-        sys.stdout.flush()
-        say(str(broken))
-
-    found = read_traces(_existing(trace), name, on_error=tell)
+    sources = find(files)
+    traces = Traces(sources, name, unwrap=unwrap)
     if as_json:
         start = "[\n"
-        for trajectory in found:
+        for _, _, trajectory in traces:
             sys.stdout.write(start + dumps(trajectory.to_dict()).decode())
             start = ",\n"
         sys.stdout.write("\n]\n" if start != "[\n" else "[]\n")
-        return code
-    for trajectory in found:
-        _print(trajectory)
-    return code
+    else:
+        for source, _, trajectory in traces:
+            _print(trajectory, str(source) if len(sources) > 1 else "")
+    return 2 if traces.faults else 0
 
 
-def _existing(trace: str) -> str:
-    """Return the path; a text that is none is not taken for a trace of its own.
-
-    Raises:
-        DatasetError: Nothing is there.
-    """
-    from trajgrade.sources import find
-
-    find(trace)
-    return trace
-
-
-def _print(trajectory: Trajectory) -> None:
+def _print(trajectory: Trajectory, place: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -73,6 +55,7 @@ def _print(trajectory: Trajectory) -> None:
     from trajgrade.report.plain import count, printable, printable_lines
 
     title = [
+        *([place] if place else []),
         trajectory.format,
         *([f"id {trajectory.id}"] if trajectory.id else []),
         count(len(trajectory.steps), "step"),
@@ -105,6 +88,10 @@ def _lines(trajectory: Trajectory) -> Iterator[Line]:
     if not _in_steps(trajectory.steps, trajectory.tool_calls):
         for number, call in enumerate(trajectory.tool_calls):
             yield f"call {number}", _call(call)
+    within = {id(call) for step in trajectory.steps for call in step.tool_calls}
+    for call in trajectory.hosted_calls:
+        if id(call) not in within:
+            yield "hosted", _call(call)
     final = trajectory.final_response
     said = next((s.content for s in reversed(trajectory.steps) if s.role == "assistant"), None)
     if final is not None and final == said:
