@@ -48,6 +48,7 @@ from trajgrade.trajectory import Step, ToolCall, Trajectory
 JUDGED = (
     "answer_relevance", "context_relevance", "final_response_match", "final_response_quality",
     "groundedness", "rubric", "rubric_dag",
+    *(name for name in get_supported_evaluators() if name.startswith(("pairwise_", "pointwise_"))),
 )  # fmt: skip
 
 
@@ -129,6 +130,7 @@ def grade(evaluator: Any, outputs: Any, reference: Any) -> EvaluationResult | No
             inputs="Which fruit?",
             context="Bananas are yellow.",
             stored={"reward": 0.5},
+            row={"baseline_model_response": "An apple.", "history": "Hello!"},
         )
     except MissingExtraError as absent:
         pytest.skip(str(absent))

@@ -1,7 +1,7 @@
 """What answers the prompts of a task: a runnable, or a model; and what it answered, kept.
 
-A model is a function from prompt to text, or an object with `generate_content`. A runnable is an
-agent (`trajgrade.agent`).
+A model is a function from prompt to text, an object with `generate_content`, or the name of a model
+that trajgrade can ask. A runnable is an agent (`trajgrade.agent`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from trajgrade.agent import Agent
+from trajgrade.contracts import Judge, JudgeRequest, JudgeTurn
 from trajgrade.dataset import Example
 from trajgrade.errors import ConfigError
 from trajgrade.evaluation.columns import PREDICTED, RESPONSE, Row
+from trajgrade.jsontext import dumps
+from trajgrade.judging.chosen import judges_of
 from trajgrade.measured import FAILURE, LATENCY
 from trajgrade.reply import calls_of, said_in
 from trajgrade.run import Row as Graded
@@ -58,18 +61,26 @@ def answering(runnable: Any, model: Any, *, max_concurrency: int) -> Agent | Non
     """
     if runnable is not None and model is not None:
         raise ConfigError("evaluate: runnable and model are given; one of them answers a prompt")
-    if isinstance(model, str):
-        raise ConfigError(
-            f"evaluate: model={model!r}: trajgrade calls no provider by name. Give a function from "
-            "prompt to text that asks it: model=lambda prompt: client.….text"
-        )
     target = runnable if model is None else model
+    if isinstance(model, str):
+        target = _Asking(judges_of(model)[0])
     generate = getattr(model, "generate_content", None)
     if callable(generate) and not callable(model):
         target = _Generating(generate)
     if target is None:
         return None
     return Agent(target, max_concurrency=max_concurrency, traces=model is None)
+
+
+class _Asking:
+    """A model that is named, as a function from prompt to text."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    async def __call__(self, prompt: Any) -> str:
+        said = prompt if isinstance(prompt, str) else dumps(prompt).decode()
+        return (await self._judge.ask(JudgeRequest(turns=(JudgeTurn("user", said),)))).text
 
 
 class _Generating:

@@ -13,6 +13,7 @@ from typing import Any
 from trajgrade.dataset import NAMES, Role
 from trajgrade.dataset.fields import is_gap
 from trajgrade.errors import ConfigError, DatasetError, near
+from trajgrade.evaluators.rated import Rated
 from trajgrade.reply import said_in
 
 PROMPT = "prompt"
@@ -137,6 +138,8 @@ class Columns:
 
 def _needs(metric: Any) -> Sequence[str]:
     """Return the variables that a metric cannot do without."""
+    if isinstance(metric, Rated):
+        return metric.variables
     needs_reference = getattr(metric, "needs_reference", False)
     reads = getattr(metric, "reads", "raw")
     if reads == "trajectory":

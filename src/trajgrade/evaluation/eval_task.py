@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trajgrade import runner
-from trajgrade.agent import MAX_CONCURRENCY
 from trajgrade.dataset import Dataset
 from trajgrade.errors import ConfigError, DatasetError
 from trajgrade.evaluation.answering import Answers, answering
+from trajgrade.evaluation.baseline import with_baseline
 from trajgrade.evaluation.columns import PREDICTED, PROMPT, RESPONSE, TEXTS, Columns, Row
 from trajgrade.evaluation.eval_result import EvalResult
 from trajgrade.evaluation.examples import fields_of, whole, without_gaps
@@ -26,7 +26,9 @@ from trajgrade.evaluation.places import Places
 from trajgrade.evaluation.prompt_template import PromptTemplate
 from trajgrade.evaluation.summed import metadata_of, summary_metrics, without_scores
 from trajgrade.evaluation.table import Table, frame_of
+from trajgrade.evaluators.rated import Pairwise
 from trajgrade.measured import OnFailure
+from trajgrade.pace import MAX_CONCURRENCY
 from trajgrade.runner import Progress
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ class EvalTask:
         self._rows = [without_gaps(row) for row in opened.records(TEXTS)]
         self._frame = dataset if hasattr(dataset, "itertuples") else None
         self._metrics = metrics
-        self._graders = built(metrics)
+        self._graders = built(metrics, autorater_config)
         self._columns = Columns(self._rows, metric_column_mapping)
         self._experiment = experiment
         self._autorater_config = autorater_config
@@ -125,7 +127,8 @@ class EvalTask:
         """Have each prompt answered, if something answers, and grade the rows.
 
         Args:
-            model: A function from prompt to text, sync or async, which gives the responses.
+            model: A function from prompt to text, sync or async, or the name of a model,
+                `openai:gpt-5-mini`, which gives the responses.
             runnable: A function of the prompt, sync or async, or an object with `query(input=…)`,
                 which gives responses and trajectories.
             prompt_template: What the prompts are made of, its variables being columns.
@@ -148,13 +151,14 @@ class EvalTask:
         run_name = self._run_name(experiment_run_name)
         given = {RESPONSE: response_column_name, _BASELINE: baseline_model_response_column_name}
         columns = self._columns.also({k: v for k, v in given.items() if v is not None})
-        rows = [*self._rows]
+        rows: Sequence[Row] = [*self._rows]
         if prompt_template is not None:
             rows = _prompted(rows, prompt_template, columns)
             columns = Columns(rows, {**columns.mapping, PROMPT: PROMPT})
         gives = _given(runnable, model)
         if gives:
             _check_prompts(columns)
+        rows, columns = with_baseline(rows, self._metrics, columns, max_concurrency=max_concurrency)
         columns.check(self._graders.evaluators, gives)
         _check_held([c for c in map(columns.of, gives) if c is not None], gives)
         rows = [whole(row, columns) for row in rows]
@@ -173,9 +177,10 @@ class EvalTask:
         answered = rows if answers is None else answers.of(run)
         errors = () if answers is None else [row.agent_error for row in run.rows]
         frame = self._frame
+        pairs = {m.key for m in self._graders.evaluators if isinstance(m, Pairwise)}
         table = Table(answered, run, self._graders.evaluators, frame, gives, errors)
         result = EvalResult(
-            summary_metrics(run, answered),
+            summary_metrics(run, answered, pairs),
             metadata=metadata_of(run, self._experiment, prompt_template),
             run=run,
             table=table,

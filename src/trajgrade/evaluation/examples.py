@@ -16,7 +16,8 @@ def without_gaps(row: Row) -> Row:
 
 def whole(row: Row, columns: Columns) -> Row:
     """Return the row with what it holds also under Vertex AI's names; trajectories as lists."""
-    held = {name: columns.value(row, name) for name in ROLES if columns.of(name) is not None}
+    known = (*ROLES, *columns.mapping)
+    held = {name: columns.value(row, name) for name in known if columns.of(name) is not None}
     for name in (PREDICTED, EXPECTED):
         if isinstance(held.get(name), str):
             held[name] = calls_of(held[name])

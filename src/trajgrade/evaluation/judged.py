@@ -1,16 +1,22 @@
-"""PointwiseMetric, PairwiseMetric: what a model judges, as a record; and why it cannot be asked.
+"""PointwiseMetric, PairwiseMetric: what a model judges, under Vertex AI's names.
 
-trajgrade asks no model unless one was named. A metric that needs one is refused when the task is
-made, before anything runs: it never gets a score that no judge gave.
+A rating is the score as it is, 1 to 5 for most, as users of Vertex AI know it; the evaluators
+`pointwise_*` have the same as 0 to 1. trajgrade asks no model unless one was named: by the metric's
+or the task's `autorater_config`, or by `TRAJGRADE_JUDGE`. Where none was, a metric that needs one
+is refused when the task is made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from trajgrade.errors import ConfigError
+from trajgrade.evaluators.rated import AsRated, Pairwise, Rated, example, texts
+from trajgrade.evaluators.rubric import Rubric
+from trajgrade.judging.chosen import judges_of
 
 POINTWISE = (
     "coherence", "fluency", "safety", "groundedness", "instruction_following", "verbosity",
@@ -31,12 +37,12 @@ class AutoraterConfig:
     """Which model judges, and how.
 
     Attributes:
-        autorater_model: The model's name.
+        autorater_model: The model, `provider:model`; or a judge, or what answers prompts.
         sampling_count: How often each row is judged.
-        flip_enabled: Whether a pair is shown in both orders.
+        flip_enabled: Whether a pair is shown in both orders; it always is.
     """
 
-    autorater_model: str | None = None
+    autorater_model: Any = None
     sampling_count: int | None = None
     flip_enabled: bool | None = None
 
@@ -67,6 +73,7 @@ class _JudgedMetric:
             raise ConfigError(f"{type(self).__name__}: metric: a text is needed, got {metric!r}")
         self.metric = metric
         self.metric_prompt_template = str(metric_prompt_template)
+        self.rating_rubric = getattr(metric_prompt_template, "rating_rubric", None)
         self.system_instruction = system_instruction
         self.autorater_config = autorater_config
         self.custom_output_config = custom_output_config
@@ -141,23 +148,88 @@ class PairwiseMetric(_JudgedMetric):
         self.baseline_model = baseline_model
 
 
-def refusal(metrics: Iterable[Any]) -> str | None:
-    """Return why the metrics that a model judges cannot be computed; None where there are none."""
-    found = [
-        str(metric)
-        for metric in metrics
-        if isinstance(metric, _JudgedMetric) or (isinstance(metric, str) and metric in JUDGED)
-    ]
-    if not found:
-        return None
-    return (
-        f"metrics: {', '.join(found)}: judged by a model, and no judge is configured. This version "
-        "of trajgrade has none; a judge will be named by autorater_config="
-        "AutoraterConfig(autorater_model='provider:model'), its key being in the provider's "
-        "environment variable. Leave these metrics out, or ask a model of yours in a CustomMetric"
+class RubricBasedMetric(_JudgedMetric):
+    """Criteria that a judge writes for each prompt, and then finds met or not.
+
+    The score is the share of the criteria that are met. A row that has its own, in `rubric`, keeps
+    those.
+
+    Args:
+        metric: The metric's name.
+        generation_config: How Vertex AI writes criteria; not read.
+        critique_metric: The metric that Vertex AI checks them by; its judge counts here.
+        autorater_config: Which model judges.
+    """
+
+    def __init__(
+        self,
+        *,
+        metric: str = "rubric_based_instruction_following",
+        generation_config: Any = None,
+        critique_metric: Any = None,
+        autorater_config: AutoraterConfig | None = None,
+    ) -> None:
+        own = autorater_config or getattr(critique_metric, "autorater_config", None)
+        super().__init__(metric, "", None, own, None)
+        self.generation_config = generation_config
+        self.critique_metric = critique_metric
+
+
+def evaluator_of(metric: str | _JudgedMetric, config: AutoraterConfig | None) -> Rated | Rubric:
+    """Return the evaluator that a judged metric stands for.
+
+    Args:
+        metric: The metric, or the name of one of `JUDGED`.
+        config: The task's judge, where the metric names none.
+
+    Raises:
+        ConfigError: No judge is named, or the metric is no longer there.
+    """
+    own = getattr(metric, "autorater_config", None) or config or AutoraterConfig()
+    asks: dict[str, Any] = {"judge": own.autorater_model, "samples": own.sampling_count or 1}
+    if own.autorater_model is not None and not isinstance(own.autorater_model, (str, Mapping)):
+        asks = {**asks, "judge": judges_of(own.autorater_model)[0]}
+    if own.flip_enabled is False:
+        warnings.warn("flip_enabled=False: a pair is always shown in both orders", stacklevel=4)
+    made = _named(metric, asks) if isinstance(metric, str) else _given(metric, asks)
+    made.judges()
+    return made
+
+
+def _named(name: str, asks: dict[str, Any]) -> Rated | Rubric:
+    base = name.removeprefix("pairwise_")
+    if name == "rubric_based_instruction_following":
+        return Rubric(draft=True, key=name, **asks)
+    if base not in POINTWISE:
+        raise ConfigError(f"Vertex AI has given it up; there are {', '.join(POINTWISE)}")
+    if base != name:
+        return Pairwise(example("pairwise", base), key=name, **asks)
+    ratings = _ratings(name, texts()["metrics"][base]["rubric"])
+    return AsRated(example("pointwise", base), ratings=ratings, key=name, **asks)
+
+
+def _given(metric: _JudgedMetric, asks: dict[str, Any]) -> Rated | Rubric:
+    system = {} if metric.system_instruction is None else {"system": metric.system_instruction}
+    told: dict[str, Any] = {**asks, **system, "key": metric.metric}
+    if isinstance(metric, RubricBasedMetric):
+        return Rubric(draft=True, key=metric.metric, **asks)
+    if isinstance(metric, PairwiseMetric):
+        return Pairwise(metric.metric_prompt_template, **told)
+    ratings = (
+        None if metric.rating_rubric is None else _ratings(metric.metric, metric.rating_rubric)
     )
+    return AsRated(metric.metric_prompt_template, ratings=ratings, **told)
 
 
-def ordered(sections: Mapping[str, str]) -> str:
-    """Return named parts as lines, in the order in which they were given."""
-    return "\n".join(f"{name}: {text}" for name, text in sections.items())
+def _ratings(metric: str, rubric: Mapping[str, str]) -> tuple[float, ...]:
+    try:
+        return tuple(float(rating) for rating in rubric)
+    except ValueError:
+        raise ConfigError(
+            f"{metric}: rating_rubric: each rating is a number, got {', '.join(map(str, rubric))}"
+        ) from None
+
+
+def is_judged(metric: Any) -> bool:
+    """Whether a model must judge the metric."""
+    return isinstance(metric, _JudgedMetric) or (isinstance(metric, str) and metric in JUDGED)

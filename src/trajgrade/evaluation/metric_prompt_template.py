@@ -1,34 +1,18 @@
 """Prompts for a judge, put together from criteria and a rubric; and examples of them.
 
-The examples are data, `prompts.json`. What they have in common, an instruction and steps, is the
-default of every prompt.
+What the examples have in common, an instruction and steps, is the default of every prompt
+(`trajgrade.evaluators.rated`).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any, ClassVar
 
 from trajgrade.errors import UnknownNameError
-from trajgrade.evaluation.judged import (
-    PAIRWISE,
-    POINTWISE,
-    PairwiseMetric,
-    PointwiseMetric,
-    ordered,
-)
+from trajgrade.evaluation.judged import PAIRWISE, POINTWISE, PairwiseMetric, PointwiseMetric
 from trajgrade.evaluation.prompt_template import PromptTemplate
-
-
-@cache
-def prompts() -> dict[str, Any]:
-    """Return the texts."""
-    text = files("trajgrade.evaluation").joinpath("prompts.json").read_text("utf-8")
-    texts: dict[str, Any] = json.loads(text)
-    return texts
+from trajgrade.evaluators.rated import JUDGED, Kind, assembled, texts
 
 
 class _MetricPromptTemplate(PromptTemplate):
@@ -44,8 +28,7 @@ class _MetricPromptTemplate(PromptTemplate):
         few_shot_examples: Judgements to go by.
     """
 
-    kind: ClassVar[str]
-    judged: ClassVar[dict[str, str]]
+    kind: ClassVar[Kind]
 
     def __init__(
         self,
@@ -58,22 +41,20 @@ class _MetricPromptTemplate(PromptTemplate):
         evaluation_steps: Mapping[str, str] | None = None,
         few_shot_examples: Sequence[str] | None = None,
     ) -> None:
-        defaults = prompts()[self.kind]
-        shown = dict.fromkeys([*(input_variables or ()), *self.judged.values()])
+        shown = dict.fromkeys([*(input_variables or ()), *JUDGED[self.kind].values()])
         self.input_variables = list(shown)
-        sections = {
-            "Task": instruction or defaults["instruction"],
-            "What is judged": metric_definition,
-            "Criteria": ordered(criteria),
-            "Rating rubric": ordered(rating_rubric),
-            "Steps": ordered(evaluation_steps or defaults["steps"]),
-            "Examples": "\n\n".join(few_shot_examples or ()),
-        }
-        inputs = [name for name in shown if name not in self.judged.values()]
-        sections |= {f"Input: {name}": f"{{{name}}}" for name in inputs}
-        sections |= {title: f"{{{name}}}" for title, name in self.judged.items()}
+        self.rating_rubric = dict(rating_rubric)
         super().__init__(
-            "\n\n".join(f"## {title}\n{text}" for title, text in sections.items() if text)
+            assembled(
+                self.kind,
+                criteria=criteria,
+                rating_rubric=rating_rubric,
+                variables=self.input_variables,
+                instruction=instruction,
+                definition=metric_definition,
+                steps=evaluation_steps,
+                examples=few_shot_examples or (),
+            )
         )
 
 
@@ -81,17 +62,12 @@ class PointwiseMetricPromptTemplate(_MetricPromptTemplate):
     """The prompt of a metric that rates one response, `response`."""
 
     kind = "pointwise"
-    judged: ClassVar[dict[str, str]] = {"Response": "response"}
 
 
 class PairwiseMetricPromptTemplate(_MetricPromptTemplate):
     """The prompt of a metric that compares `baseline_model_response`, A, with `response`, B."""
 
     kind = "pairwise"
-    judged: ClassVar[dict[str, str]] = {
-        "Response A": "baseline_model_response",
-        "Response B": "response",
-    }
 
 
 def example(name: str) -> _MetricPromptTemplate:
@@ -103,15 +79,15 @@ def example(name: str) -> _MetricPromptTemplate:
     base = name.removeprefix("pairwise_")
     if name not in (*POINTWISE, *PAIRWISE):
         raise UnknownNameError("metric prompt template", name, (*POINTWISE, *PAIRWISE))
-    texts = prompts()["metrics"][base]
+    found = texts()["metrics"][base]
     given: dict[str, Any] = {
-        "criteria": texts["criteria"],
-        "metric_definition": texts["definition"],
-        "input_variables": texts["variables"],
+        "criteria": found["criteria"],
+        "metric_definition": found["definition"],
+        "input_variables": found["variables"],
     }
     if base == name:
-        return PointwiseMetricPromptTemplate(rating_rubric=texts["rubric"], **given)
-    return PairwiseMetricPromptTemplate(rating_rubric=prompts()["pairwise"]["rubric"], **given)
+        return PointwiseMetricPromptTemplate(rating_rubric=found["rubric"], **given)
+    return PairwiseMetricPromptTemplate(rating_rubric=texts()["pairwise"]["rubric"], **given)
 
 
 Judged = PointwiseMetric | PairwiseMetric

@@ -13,7 +13,14 @@ from typing import Any
 from trajgrade import evaluators
 from trajgrade.errors import ConfigError, TrajgradeError
 from trajgrade.evaluation.custom import CustomMetric
-from trajgrade.evaluation.judged import PairwiseMetric, PointwiseMetric, refusal
+from trajgrade.evaluation.judged import (
+    AutoraterConfig,
+    PairwiseMetric,
+    PointwiseMetric,
+    RubricBasedMetric,
+    evaluator_of,
+    is_judged,
+)
 from trajgrade.evaluation.metric_prompt_template import (
     MetricPromptTemplateExamples,
     PairwiseMetricPromptTemplate,
@@ -67,26 +74,45 @@ class Rouge(_Metric, evaluators.Rouge):
     """
 
 
-def built(metrics: Iterable[Any]) -> Graders:
+def built(metrics: Iterable[Any], config: AutoraterConfig | None = None) -> Graders:
     """Return the evaluators that metrics stand for.
 
+    Args:
+        metrics: Names, metrics, evaluators, functions.
+        config: Which model judges, where a metric names none.
+
     Raises:
-        ConfigError: Any is wrong, or judged by a model; holds all faults.
+        ConfigError: Any is wrong, or needs a judge and none is named; holds all faults.
     """
-    given = list(metrics)
     if isinstance(metrics, (str, Mapping)):
         raise ConfigError(f"metrics: a list is needed, got {metrics!r}")
-    refused = refusal(given)
-    computed = [metric for metric in given if refusal([metric]) is None]
+    given: list[Any] = []
+    refused: dict[str, list[str]] = {}
+    for metric in metrics:
+        if not is_judged(metric):
+            given.append(metric)
+            continue
+        try:
+            given.append(evaluator_of(metric, config))
+        except TrajgradeError as wrong:
+            for fault in faults_of(wrong):
+                refused.setdefault(fault, []).append(str(metric))
+    faults = [f"metrics: {', '.join(names)}: {_told(fault)}" for fault, names in refused.items()]
     try:
-        found = graders(computed, "metrics")
+        found = graders(given, "metrics")
     except TrajgradeError as wrong:
-        if refused is None:
-            raise
-        raise ConfigError(*faults_of(wrong), refused) from None
-    if refused is not None:
-        raise ConfigError(refused)
+        raise ConfigError(*faults_of(wrong), *faults) from None
+    if faults:
+        raise ConfigError(*faults)
     return found
+
+
+def _told(fault: str) -> str:
+    """Say what is wrong with a judged metric, and how this door names a judge."""
+    if not fault.startswith("judge"):
+        return fault
+    how = "autorater_config=AutoraterConfig(autorater_model='provider:model')"
+    return f"judged by a model, and {fault}; in EvalTask, {how}"
 
 
 __all__ = [
@@ -97,5 +123,6 @@ __all__ = [
     "PointwiseMetric",
     "PointwiseMetricPromptTemplate",
     "Rouge",
+    "RubricBasedMetric",
     "TrajectorySingleToolUse",
 ]

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from trajgrade.evaluation.columns import Row
+from trajgrade.evaluators.rated import BASELINE_WINS, CANDIDATE_WINS, TIE
 from trajgrade.matching.values import is_number
 from trajgrade.measured import MEASURED
 from trajgrade.run import Run
 from trajgrade.summary import mean, std
 
 
-def summary_metrics(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
+def summary_metrics(run: Run, rows: Sequence[Row], pairs: Collection[str] = ()) -> dict[str, Any]:
     """Return `row_count`, and mean and standard deviation of each metric; None where there is none.
 
-    Latency and failure are the agent's; where none was called, what the rows hold under these
-    names.
+    Of a comparison of pairs, also how often each side won. Latency and failure are the agent's;
+    where none was called, what the rows hold under these names.
     """
     found: dict[str, Any] = {"row_count": len(run.rows)}
     for key, metric in run.summary.items():
         found[f"{key}/mean"] = metric.mean
         found[f"{key}/std"] = metric.std
+        if key in pairs:
+            found |= _win_rates(run, key)
     for key in MEASURED:
         if key in run.agent:
             middle, spread = run.agent[key].mean, run.agent[key].std
@@ -31,6 +34,18 @@ def summary_metrics(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
         found[f"{key}/mean"] = middle
         found[f"{key}/std"] = spread
     return found
+
+
+def _win_rates(run: Run, key: str) -> dict[str, float]:
+    """Return how often each of two models won, of the rows that have a verdict, ties counted."""
+    values = [row.results[key].value for row in run.rows if key in row.results]
+    verdicts = [value for value in values if value in (CANDIDATE_WINS, BASELINE_WINS, TIE)]
+    if not verdicts:
+        return {}
+    return {
+        f"{key}/candidate_model_win_rate": verdicts.count(CANDIDATE_WINS) / len(verdicts),
+        f"{key}/baseline_model_win_rate": verdicts.count(BASELINE_WINS) / len(verdicts),
+    }
 
 
 def metadata_of(run: Run, experiment: str | None, prompt_template: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from trajgrade.dataset.csvtext import escape
 from trajgrade.errors import MissingExtraError, shorten
 from trajgrade.evaluation.columns import PREDICTED, RESPONSE, Row
 from trajgrade.evaluation.custom import CustomMetric
+from trajgrade.evaluators.rated import Pairwise
 from trajgrade.jsontext import dumps
 from trajgrade.measured import FAILURE, LATENCY
 from trajgrade.report.saving import whole_file
@@ -53,6 +54,7 @@ class Table:
         self._given = {*gives, LATENCY, FAILURE} if gives else set()
         self._run = run
         self._custom = {m.key for m in metrics if isinstance(m, CustomMetric)}
+        self._pairs = {m.key for m in metrics if isinstance(m, Pairwise)}
         self._frame = frame
         self._errors = errors
 
@@ -73,6 +75,8 @@ class Table:
 
     def _cells(self, key: str, result: EvaluationResult) -> Row:
         cells = {f"{key}/score": result.score, f"{key}/explanation": result.comment}
+        if key in self._pairs:
+            cells[f"{key}/pairwise_choice"] = result.value
         if key in self._custom:
             cells |= {f"{key}/{name}": value for name, value in result.metadata.items()}
         return cells

@@ -114,6 +114,94 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.evaluators.json_text:JSONValid",
         "The response is JSON (RFC 8259)",
     ),
+    "pairwise_coherence": Entry(
+        "trajgrade.evaluators.pairwise:PairwiseCoherence",
+        "A judge says which of two responses is better: coherence",
+    ),
+    "pairwise_fluency": Entry(
+        "trajgrade.evaluators.pairwise:PairwiseFluency",
+        "A judge says which of two responses is better: fluency",
+    ),
+    "pairwise_groundedness": Entry(
+        "trajgrade.evaluators.pairwise:PairwiseGroundedness",
+        "A judge says which of two responses is better: groundedness",
+    ),
+    "pairwise_instruction_following": Entry(
+        "trajgrade.evaluators.pairwise:PairwiseInstructionFollowing",
+        "A judge says which of two responses is better: instruction following",
+    ),
+    "pairwise_multi_turn_chat_quality": Entry(
+        "trajgrade.evaluators.pairwise:PairwiseMultiTurnChatQuality",
+        "A judge says which of two responses is better: multi turn chat quality",
+    ),
+    "pairwise_multi_turn_safety": Entry(
+        "trajgrade.evaluators.pairwise:PairwiseMultiTurnSafety",
+        "A judge says which of two responses is better: multi turn safety",
+    ),
+    "pairwise_question_answering_quality": Entry(
+        "trajgrade.evaluators.pairwise:PairwiseQuestionAnsweringQuality",
+        "A judge says which of two responses is better: question answering quality",
+    ),
+    "pairwise_safety": Entry(
+        "trajgrade.evaluators.pairwise:PairwiseSafety",
+        "A judge says which of two responses is better: safety",
+    ),
+    "pairwise_summarization_quality": Entry(
+        "trajgrade.evaluators.pairwise:PairwiseSummarizationQuality",
+        "A judge says which of two responses is better: summarization quality",
+    ),
+    "pairwise_text_quality": Entry(
+        "trajgrade.evaluators.pairwise:PairwiseTextQuality",
+        "A judge says which of two responses is better: text quality",
+    ),
+    "pairwise_verbosity": Entry(
+        "trajgrade.evaluators.pairwise:PairwiseVerbosity",
+        "A judge says which of two responses is better: verbosity",
+    ),
+    "pointwise_coherence": Entry(
+        "trajgrade.evaluators.pointwise:PointwiseCoherence",
+        "A judge rates the response by a rubric of ours: coherence",
+    ),
+    "pointwise_fluency": Entry(
+        "trajgrade.evaluators.pointwise:PointwiseFluency",
+        "A judge rates the response by a rubric of ours: fluency",
+    ),
+    "pointwise_groundedness": Entry(
+        "trajgrade.evaluators.pointwise:PointwiseGroundedness",
+        "A judge rates the response by a rubric of ours: groundedness",
+    ),
+    "pointwise_instruction_following": Entry(
+        "trajgrade.evaluators.pointwise:PointwiseInstructionFollowing",
+        "A judge rates the response by a rubric of ours: instruction following",
+    ),
+    "pointwise_multi_turn_chat_quality": Entry(
+        "trajgrade.evaluators.pointwise:PointwiseMultiTurnChatQuality",
+        "A judge rates the response by a rubric of ours: multi turn chat quality",
+    ),
+    "pointwise_multi_turn_safety": Entry(
+        "trajgrade.evaluators.pointwise:PointwiseMultiTurnSafety",
+        "A judge rates the response by a rubric of ours: multi turn safety",
+    ),
+    "pointwise_question_answering_quality": Entry(
+        "trajgrade.evaluators.pointwise:PointwiseQuestionAnsweringQuality",
+        "A judge rates the response by a rubric of ours: question answering quality",
+    ),
+    "pointwise_safety": Entry(
+        "trajgrade.evaluators.pointwise:PointwiseSafety",
+        "A judge rates the response by a rubric of ours: safety",
+    ),
+    "pointwise_summarization_quality": Entry(
+        "trajgrade.evaluators.pointwise:PointwiseSummarizationQuality",
+        "A judge rates the response by a rubric of ours: summarization quality",
+    ),
+    "pointwise_text_quality": Entry(
+        "trajgrade.evaluators.pointwise:PointwiseTextQuality",
+        "A judge rates the response by a rubric of ours: text quality",
+    ),
+    "pointwise_verbosity": Entry(
+        "trajgrade.evaluators.pointwise:PointwiseVerbosity",
+        "A judge rates the response by a rubric of ours: verbosity",
+    ),
     "regex_match": Entry(
         "trajgrade.evaluators.pattern:RegexMatch",
         "A regular expression matches the response",

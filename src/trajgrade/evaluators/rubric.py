@@ -48,6 +48,7 @@ class Rubric(JudgedEvaluator):
         rubric_key: The field of the row, its inputs or its reference that holds its own.
         config: Potato's block, with `ai_support`.
         endpoint: What answers prompts.
+        draft: Whether the judge writes criteria for an example that has none.
         key: The metric's name.
 
     Raises:
@@ -60,6 +61,7 @@ class Rubric(JudgedEvaluator):
     rubric_key: str = "rubric"
     config: Mapping[str, Any] | None = None
     endpoint: Any = None
+    draft: bool = field(default=False, kw_only=True)
     key: str = field(default="rubric", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -91,12 +93,12 @@ class Rubric(JudgedEvaluator):
         if said is None:
             return self.unscored("no_output", "there is no response")
         criteria = self._own(extra.get("row"), inputs, reference_outputs)
-        if not criteria:
+        if not criteria and not (self.draft and inputs is not None):
             there = f"no criteria: give criteria, or a field {self.rubric_key!r} in each row"
             return self.unscored("no_reference", there)
         shown = {"task": inputs, "context": extra.get("context"), "response": said}
         example = {name: text_of(value) for name, value in shown.items() if value is not None}
-        return await self.voted({"criteria": criteria, "shown": example})
+        return await self.voted({"criteria": criteria, "shown": example, "task": inputs})
 
     def _own(self, *holders: Any) -> list[Criterion]:
         """Return the first criteria that one of the holders has, else the evaluator's."""
@@ -108,6 +110,8 @@ class Rubric(JudgedEvaluator):
     async def vote(self, judge: Judge, sample: int, example: Mapping[str, Any]) -> EvaluationResult:
         """Have one judge say which criteria are met."""
         criteria: list[Criterion] = example["criteria"]
+        if not criteria:
+            criteria = [Criterion(text) for text in await drafted(judge, example["task"])]
         listed = "\n".join(f"c{n}: {one.criterion}" for n, one in enumerate(criteria, start=1))
         names = [f"c{n}" for n in range(1, len(criteria) + 1)]
         prompt = Prompt(template("rubric"), {**example["shown"], "criteria": listed})

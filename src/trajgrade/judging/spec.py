@@ -19,6 +19,7 @@ from typing import Any, Literal
 from trajgrade.errors import ConfigError, shorten
 
 Kind = Literal["bool", "number", "choice", "fields"]
+_MOST = 1e300
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class VerdictSpec:
         pattern: In place of JSON: a line such as `GRADE: {}`, or a regular expression of which
             one group is the verdict. The instructions show it.
         aliases: Other keys under which the verdict may come.
+        open: Whether the scale is only in the prompt, which somebody else wrote: any finite number
+            is a verdict, and the score as it is.
     """
 
     kind: Kind
@@ -51,6 +54,7 @@ class VerdictSpec:
     extra: Mapping[str, Any] = field(default_factory=dict)
     pattern: str | None = None
     aliases: tuple[str, ...] = ()
+    open: bool = False
 
     def __post_init__(self) -> None:
         """Check what is declared.
@@ -102,6 +106,11 @@ class VerdictSpec:
         return cls("number", name, scale=(low, high), whole=whole, **more)
 
     @classmethod
+    def any_number(cls, name: str = "score", **more: Any) -> VerdictSpec:
+        """Ask for a number on the scale that the prompt says."""
+        return cls("number", name, scale=(-_MOST, _MOST), open=True, **more)
+
+    @classmethod
     def choice(
         cls,
         choices: Mapping[str, float | None] | Sequence[float],
@@ -136,6 +145,8 @@ class VerdictSpec:
         """Return a verdict that was read as a score in [0, 1]; None where it has none."""
         if self.kind == "bool":
             return float(value)
+        if self.open:
+            return float(value)
         if self.kind == "number":
             low, high = self.scale
             return (float(value) - low) / (high - low)
@@ -167,6 +178,8 @@ class VerdictSpec:
             return {"type": "string", "enum": [*self.labels], **said}
         if self.numbers:
             return {"type": "number", "enum": [_plain(number) for number in self.numbers], **said}
+        if self.open:
+            return {"type": "number", **said}
         low, high = map(_plain, self.scale)
         type_ = "integer" if self.whole else "number"
         return {"type": type_, "minimum": low, "maximum": high, **said}
@@ -180,6 +193,8 @@ class VerdictSpec:
             return "one of " + ", ".join(json.dumps(c, ensure_ascii=False) for c in self.labels)
         if self.numbers:
             return "one of " + ", ".join(str(_plain(number)) for number in self.numbers)
+        if self.open:
+            return "a number, by the scale above"
         low, high = map(_plain, self.scale)
         return f"a {'whole ' if self.whole else ''}number from {low} to {high}"
 
