@@ -46,6 +46,7 @@ from trajgrade.result import ERRORS, NOT_EVALUATED
 from trajgrade.trajectory import Step, ToolCall, Trajectory
 
 JUDGED = (
+    "agent_as_judge", "tool_call_quality",
     "answer_relevance", "context_relevance", "final_response_match", "final_response_quality",
     "groundedness", "rubric", "rubric_dag",
     *(name for name in get_supported_evaluators() if name.startswith(("pairwise_", "pointwise_"))),
@@ -63,7 +64,14 @@ def judge(prompt: str) -> str:
     for key, asks in re.findall(r'^- "(\w+)": (.*)$', prompt, re.MULTILINE):
         if asks.startswith("as in the JSON Schema "):
             schema = json.loads(asks.removeprefix("as in the JSON Schema "))
-            said[key] = [] if schema["type"] == "array" else {"why": "so", "met": True}
+            said[key] = (
+                []
+                if schema["type"] == "array"
+                else {
+                    name: "so" if kind["type"] == "string" else True
+                    for name, kind in schema.get("properties", {}).items()
+                }
+            )
             if key == "claims":
                 said[key] = [{"claim": "it is yellow", "supported": True}]
         elif asks.startswith("one of "):
@@ -75,6 +83,7 @@ def judge(prompt: str) -> str:
 
 MINIMAL: dict[str, dict[str, Any]] = {
     **{name: {"endpoint": judge} for name in JUDGED},
+    "agent_as_judge": {"endpoint": judge, "requirements": ["is yellow"]},
     "rubric": {"endpoint": judge, "criteria": ["is yellow"]},
     "rubric_dag": {"endpoint": judge, "dag": "answer_quality"},
     "contains": {"mode": "any"},  # a reference may be a list

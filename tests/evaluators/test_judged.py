@@ -283,6 +283,86 @@ def test_a_prompt_of_ones_own_is_used():
     assert shown(judge).startswith("Same? ")
 
 
+# ------------------------------------------------------------------------------ trajectories
+
+STEPS = [
+    {"role": "user", "content": "Refund order 7."},
+    {"role": "assistant", "content": None, "tool_calls": [
+        {"id": str(n), "type": "function", "function": {"name": name, "arguments": '{"order": 7}'}}
+        for n, name in enumerate(["find", "refund"])]},
+    {"role": "tool", "tool_call_id": "0", "content": "found"},
+    {"role": "tool", "tool_call_id": "1", "content": "refunded"},
+    {"role": "assistant", "content": "Done."},
+]  # fmt: skip
+
+
+def call(right: bool, grounded: bool) -> dict[str, Any]:
+    return {"why": "because", "right_tool": right, "grounded": grounded}
+
+
+def test_each_call_is_judged_by_its_tool_and_its_arguments():
+    judge = ScriptedJudge({"call_1": call(True, True), "call_2": call(True, False)})
+    found = build_evaluator("tool_call_quality", {"judge": judge}).evaluate(outputs=STEPS)
+    assert (found.score, found.value) == (0.5, 1)
+    assert found.metadata["calls"][1] == {"name": "refund", **call(True, False)}
+    assert "not call 2, refund: because" in found.comment
+    assert 'call 2: refund({"order":7})' in shown(judge)
+    assert "result: refunded" in shown(judge)
+
+
+def test_many_calls_are_asked_about_in_parts_each_once():
+    def say(request):
+        return {name: call(True, True) for name in request.schema["properties"]}
+
+    judge = ScriptedJudge(say)
+    outputs = [{"name": "f", "args": {"n": n}} for n in range(45)]
+    found = build_evaluator("tool_call_quality", {"judge": judge}).evaluate(outputs=outputs)
+    assert (found.score, found.value, len(judge.asked)) == (1.0, 45, 3)
+
+
+def test_calls_that_the_judge_would_not_see_are_not_judged():
+    judge = ScriptedJudge("must not be asked")
+    quality = build_evaluator("tool_call_quality", {"judge": judge, "budget": 300})
+    steps = [
+        {"role": "assistant", "content": "x" * 400, "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}
+    ] * 40  # fmt: skip
+    found = quality.evaluate(outputs=steps)
+    assert found.error is not None
+    assert (found.error.kind, judge.asked) == ("undefined", [])
+    assert "raise budget=" in found.comment
+
+
+def test_without_calls_there_is_nothing_to_judge():
+    quality = build_evaluator("tool_call_quality", {"judge": ScriptedJudge("not asked")})
+    assert quality.evaluate(outputs=STEPS[:1]).error.kind == "undefined"  # type: ignore[union-attr]
+
+
+def test_each_requirement_is_judged_with_its_evidence():
+    said = {
+        "r1": {"evidence": "step 2, call 2", "satisfied": True},
+        "r2": {"evidence": "nowhere", "satisfied": False},
+    }
+    judge = ScriptedJudge(said)
+    agent = build_evaluator("agent_as_judge", {"judge": judge})
+    inputs = {"question": "Refund it", "requirements": ["refunds order 7", "asks first"]}
+    found = agent.evaluate(outputs=STEPS, inputs=inputs)
+    assert (found.score, found.value) == (0.5, 1)
+    assert found.metadata["verdicts"][1] == {
+        "requirement": "asks first", "evidence": "nowhere", "satisfied": False,
+    }  # fmt: skip
+    assert found.comment == "1 of 2 requirements are satisfied; not: asks first"
+    assert all(text in shown(judge) for text in ("r2: asks first", "call 2: refund", "Refund it"))
+
+
+def test_without_requirements_nothing_is_judged_and_what_are_none_is_refused():
+    agent = build_evaluator("agent_as_judge", {"judge": ScriptedJudge("not asked")})
+    assert agent.evaluate(outputs=STEPS).error.kind == "no_reference"  # type: ignore[union-attr]
+    for wrong in ([3], [""], 3, ["x"] * 61):
+        with pytest.raises(ConfigError, match="requirements"):
+            build_evaluator("agent_as_judge", {"requirements": wrong})
+
+
 # ------------------------------------------------------------------------------ panels, failures
 
 

@@ -1,5 +1,6 @@
 """Evaluators: outputs, reference → EvaluationResult. Potato's names are exported here."""
 
+from trajgrade.evaluators.agent_as_judge import AgentAsJudgeEvaluator
 from trajgrade.evaluators.bleu import Bleu
 from trajgrade.evaluators.chrf import Chrf
 from trajgrade.evaluators.constraints import TrajectoryConstraints
@@ -40,9 +41,11 @@ from trajgrade.evaluators.tool_call_json import (
     ToolParameterKeyMatch,
     ToolParameterKVMatch,
 )
+from trajgrade.evaluators.tool_call_quality import ToolCallQuality
 from trajgrade.evaluators.tool_use import ToolUseEvaluator, TrajectorySingleToolUse
 from trajgrade.evaluators.trajectory_alignment import TrajectoryAlignment
 from trajgrade.evaluators.trajectory_match import (
+    GraphTrajectoryMatch,
     TrajectoryAnyOrderMatch,
     TrajectoryExactMatch,
     TrajectoryInOrderMatch,
@@ -53,6 +56,10 @@ from trajgrade.result import EvaluationResult
 from trajgrade.trajectory import Step, ToolCall, extract_tool_calls, normalize_trajectory
 
 BUILTINS: dict[str, Entry] = {
+    "agent_as_judge": Entry(
+        "trajgrade.evaluators.agent_as_judge:AgentAsJudge",
+        "A judge says which requirements the trajectory satisfies, with evidence",
+    ),
     "answer_relevance": Entry(
         "trajgrade.evaluators.rag_triad:AnswerRelevance",
         "A judge rates how well the answer addresses the question",
@@ -105,6 +112,10 @@ BUILTINS: dict[str, Entry] = {
     "groundedness": Entry(
         "trajgrade.evaluators.rag_triad:Groundedness",
         "The share of the answer's claims that the context supports, by a judge",
+    ),
+    "graph_trajectory_match": Entry(
+        "trajgrade.evaluators.trajectory_match:GraphTrajectoryMatch",
+        "The nodes of a LangGraph thread match the reference's, run by run, in any of the modes",
     ),
     "json_schema_match": Entry(
         "trajgrade.evaluators.json_schema:JSONSchemaMatch",
@@ -238,6 +249,10 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.evaluators.precision_recall:ToolCallAccuracyEvaluator",
         "Share of the reference's calls that were made; none without reference calls",
     ),
+    "tool_call_quality": Entry(
+        "trajgrade.evaluators.tool_call_quality:ToolCallQuality",
+        "The share of calls of the right tool with grounded arguments, by a judge",
+    ),
     "tool_call_valid": Entry(
         "trajgrade.evaluators.tool_call_json:ToolCallValid",
         "The response writes its tool calls as well-formed JSON",
@@ -302,6 +317,7 @@ BUILTINS: dict[str, Entry] = {
 
 __all__ = [
     "RUBRIC_PRESETS",
+    "AgentAsJudgeEvaluator",
     "AnswerRelevanceEvaluator",
     "Bleu",
     "Chrf",
@@ -314,6 +330,7 @@ __all__ = [
     "ExactMatch",
     "FinalResponseMatch",
     "FinalResponseQuality",
+    "GraphTrajectoryMatch",
     "GroundednessEvaluator",
     "JSONSchemaMatch",
     "JSONValid",
@@ -329,6 +346,7 @@ __all__ = [
     "Stored",
     "ToolCall",
     "ToolCallAccuracyEvaluator",
+    "ToolCallQuality",
     "ToolCallValid",
     "ToolNameMatch",
     "ToolParameterKVMatch",

@@ -208,3 +208,22 @@ class TrajectoryAnyOrderMatch(TrajectoryMatchEvaluator):
 
     mode: Mode = field(default="any_order", init=False)
     key: str = "trajectory_any_order_match"
+
+
+@dataclass(frozen=True)
+class GraphTrajectoryMatch(TrajectoryMatchEvaluator):
+    """1 if the nodes that a LangGraph thread went through match the reference's, run by run.
+
+    Both sides are graph trajectories, `{"inputs": […], "results": […], "steps": [["node", …], …]}`,
+    with as many runs; a node is a call of its name without arguments.
+
+    Args:
+        mode: As for `TrajectoryMatchEvaluator`; in every run.
+        key: The metric's name.
+        turns: Whether runs are compared one by one; else all nodes in one list.
+
+    Source: the strict mode is that of LangChain's agentevals.
+    """
+
+    key: str = "graph_trajectory_match"
+    turns: bool = field(default=True, kw_only=True)
