@@ -96,8 +96,8 @@ def _test(text: str, keys: Collection[str] | None) -> Comparison:
     found = _PART.fullmatch(text)
     if found is None:
         raise ConfigError(
-            f"where: {text.strip()!r} is no comparison: write `metric < 0.5`, or `metric is error`, "
-            "several joined by `and`, `or`"
+            f"where: {text.strip()!r} is no comparison: write `metric < 0.5`, or "
+            "`metric is error`, several joined by `and`, `or`"
         )
     key, op, number, kind = found["key"], found["op"] or "", found["number"], found["kind"] or ""
     if keys is not None and key not in keys and key not in _MEASURED:
