@@ -139,6 +139,13 @@ LC_DUMPED: list[Any] = [
     _constructor("AIMessage", content=ANSWER),
 ]
 
+GRAPH: dict[str, Any] = {
+    "inputs": [{"__start__": {"messages": [{"role": "user", "content": QUESTION}]}}],
+    "results": [{"messages": [{"role": "assistant", "content": ANSWER}]}],
+    "steps": [["__start__", "agent", "tools", "agent"]],
+}
+NODES: list[tuple[str, Any]] = [(node, {}) for node in GRAPH["steps"][0]]
+
 
 def _samples() -> list[Sample]:
     one = [CALL]
@@ -263,6 +270,14 @@ def _samples() -> list[Sample]:
                 ],
             },
             one,
+            ANSWER,
+        ),
+        ("graph_trajectory", "thread", GRAPH, NODES, ANSWER),
+        (
+            "graph_trajectory",
+            "wrapped",
+            {"inputs": GRAPH["inputs"], "outputs": {**GRAPH, "inputs": []}},
+            NODES,
             ANSWER,
         ),
         ("trajgrade", "own", OWN, one, ANSWER),

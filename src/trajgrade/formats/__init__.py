@@ -79,6 +79,10 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.gemini_contents:FORMAT",
         "Gemini contents: parts with text, functionCall, functionResponse",
     ),
+    "graph_trajectory": Entry(
+        "trajgrade.formats.graph_trajectory:FORMAT",
+        "graph trajectories of LangGraph threads: steps, lists of node names, beside results",
+    ),
     "hermes_chatml": Entry(
         "trajgrade.formats.hermes_chatml:FORMAT",
         "Hermes calls in ChatML: <|im_start|>, <tool_call>",
