@@ -10,8 +10,9 @@
     │   ├── AmbiguousTraceError           two formats claim it and read it differently
     │   └── MalformedTraceError           its format is known, a part of it is broken
     ├── DatasetError (ValueError)         a dataset cannot be read; names file, row and field
-    ├── AgentCallError (RuntimeError)     an agent that is a process, or behind a URL, gave no answer
+    ├── AgentCallError (RuntimeError)     an agent's process, or its URL, gave no answer
     ├── JudgeError (RuntimeError)         a judge cannot be asked, or refuses to answer
+    │   └── UnreachableJudgeError         for a while: another attempt may succeed
     ├── StoreError (RuntimeError)         a store cannot be read or written, or a run is held
     └── TooLargeError (ValueError)        input beyond a limit that keeps time or memory bounded
 
@@ -112,6 +113,17 @@ class AgentCallError(TrajgradeError, RuntimeError):
 
 class JudgeError(TrajgradeError, RuntimeError):
     """A judge could not be asked, or refused to answer."""
+
+
+class UnreachableJudgeError(JudgeError):
+    """A judge could not be asked for now: too many requests, no connection, no answer in time.
+
+    `retry_after` is how many seconds its provider wants to be left alone, where it says so.
+    """
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class StoreError(TrajgradeError, RuntimeError):
