@@ -15,7 +15,7 @@ from trajgrade.agent import Agent
 from trajgrade.errors import JudgeError
 from trajgrade.evaluators import Evaluator
 from trajgrade.evaluators.spelling import graders
-from trajgrade.flow import Done, InOrder, flow
+from trajgrade.flow import Done, Earlier, InOrder, flow
 from trajgrade.grading import Grader
 from trajgrade.result import EvaluationResult
 from trajgrade.run import InterruptedRunError, Row
@@ -152,7 +152,7 @@ def test_rows_that_are_kept_are_not_graded_again():
 
     dataset = trajgrade.Dataset.load(ROWS)
     grader = Grader(graders([noted]).evaluators)
-    keep = Graded(Row("kept", {}), {})
+    keep = Earlier(Graded(Row("kept", {}), {}))
     done = [*flow(dataset.examples(), grader, keeper=lambda e: keep if e.row % 2 else None)]
     assert [d.kept for d in done] == [False, True] * 10
     assert asked == [str(n) for n in range(0, 20, 2)]

@@ -142,8 +142,8 @@ class RunWriter(Protocol):
         """
         ...
 
-    def remove(self, keys: Iterable[Key]) -> None:
-        """Forget rows, so that they can be graded again."""
+    def rewrite(self, rows: Sequence[StoredRow]) -> None:
+        """Keep rows in place of those that are there with their keys, in one step."""
         ...
 
     def finish(self, record: RunRecord, amended: Mapping[Key, bytes] | None = None) -> None:
@@ -202,7 +202,8 @@ class Store(Protocol):
         """Return one run's record by its id, by a unique beginning or end of it, or `latest`.
 
         Raises:
-            UnknownNameError: There is none of that name, or there are several.
+            UnknownNameError: There is none of that name.
+            StoreError: There are several.
         """
         ...
 

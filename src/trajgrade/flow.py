@@ -9,7 +9,7 @@ never behind something slow. A row knows its place, so that whoever needs their 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from itertools import count
@@ -20,10 +20,33 @@ from trajgrade.agent import Agent, Outcome
 from trajgrade.calling import Called, caller
 from trajgrade.dataset import Example
 from trajgrade.grading import Begun, Grader
+from trajgrade.result import EvaluationResult
 from trajgrade.tally import Graded
 
 WINDOW = 256  # rows from the first that is not done to the last that is begun
 _AHEAD = 4  # the same, as a multiple of the agent's concurrency
+
+
+class Earlier(NamedTuple):
+    """What an earlier run has of a row.
+
+    Attributes:
+        graded: The row.
+        example: The example as it was answered; None where the dataset holds all of it.
+        kept: Results that stay as they are, by their evaluator's key; None: all of them do.
+    """
+
+    graded: Graded
+    example: Example | None = None
+    kept: Mapping[str, Sequence[EvaluationResult]] | None = None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What came of calling the agent."""
+        row = self.graded.row
+        if row.latency_in_seconds is None:
+            return None
+        return Outcome(row.latency_in_seconds, row.agent_error)
 
 
 class Done(NamedTuple):
@@ -42,7 +65,7 @@ class Done(NamedTuple):
     kept: bool = False
 
 
-Keeper = Callable[[Example], Graded | None]
+Keeper = Callable[[Example], Earlier | None]
 
 
 def flow(
@@ -57,7 +80,7 @@ def flow(
         examples: What is graded.
         grader: What grades it.
         agent: What answers each example first.
-        keeper: Returns the row of an example that was graded before, None where it was not.
+        keeper: Returns what an earlier run has of an example, None where it has nothing.
     """
     if agent is None and not grader.waits:
         return _one_by_one(examples, grader, keeper)
@@ -68,11 +91,14 @@ def _one_by_one(
     examples: Iterable[Example], grader: Grader, keeper: Keeper | None
 ) -> Iterator[Done]:
     for place, example in enumerate(examples):
-        kept = keeper(example) if keeper is not None else None
-        if kept is not None:
-            yield Done(place, example, kept, kept=True)
-        else:
+        earlier = keeper(example) if keeper is not None else None
+        if earlier is None:
             yield Done(place, example, grader.grade(place, example))
+        elif earlier.kept is None:
+            yield Done(place, example, earlier.graded, kept=True)
+        else:
+            begun = grader.begin(place, example, None, earlier.kept)
+            yield Done(place, example, grader.ended(begun))
 
 
 class _Waiting:
@@ -119,17 +145,23 @@ class _Waiting:
                 self._exhausted = True
                 return
             place, example = drawn
-            kept = self._keeper(example) if self._keeper is not None else None
-            if kept is not None:
-                yield Done(place, example, kept, kept=True)
+            earlier = self._keeper(example) if self._keeper is not None else None
+            if earlier is not None and earlier.kept is None:
+                yield Done(place, example, earlier.graded, kept=True)
                 continue
             self._open.add(place)
-            if self._answering is not None:
+            if earlier is not None:
+                self._again(place, earlier.example or example, earlier)
+            elif self._answering is not None:
                 self._awaits(place, self._answering.submit(example))
             else:
                 self._judge(self._grader.begin(place, example))
             if place - min(self._open) >= self._window:
                 return
+
+    def _again(self, place: int, example: Example, earlier: Earlier) -> None:
+        """Ask the evaluators once more whose results do not stay; the agent is not called."""
+        self._judge(self._grader.begin(place, example, earlier.outcome, earlier.kept))
 
     def _awaits(self, place: int, future: Future[Any]) -> None:
         future.add_done_callback(lambda done: self._come.put((place, done)))

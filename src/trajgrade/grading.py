@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -88,19 +88,28 @@ class Grader:
         """Grade an example with evaluators of which none waits."""
         return self.ended(self.begin(place, example, outcome))
 
-    def begin(self, place: int, example: Example, outcome: Outcome | None = None) -> Begun:
+    def begin(
+        self,
+        place: int,
+        example: Example,
+        outcome: Outcome | None = None,
+        kept: Mapping[str, Sequence[EvaluationResult]] | None = None,
+    ) -> Begun:
         """Grade an example with the evaluators that do not wait.
 
         Args:
             place: Its place in the run.
             example: The example, with what the agent answered.
             outcome: What came of calling the agent for it, None where none was called.
+            kept: Results that stay as they are, by their evaluator's key.
         """
         view = View(example, apart=self._apart)
         error = outcome.error if outcome is not None else None
         results: list[Sequence[EvaluationResult] | None] = []
         for evaluator, reads, waiting in self._reads:
-            if error is not None:
+            if kept is not None and evaluator.key in kept:
+                results.append(kept[evaluator.key])
+            elif error is not None:
                 results.append((self._failed(evaluator, view.of(reads), error),))
             else:
                 results.append(None if waiting else _called(evaluator, view.of(reads)))

@@ -151,6 +151,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         rows: Every row with its results, read from disk when asked for.
         summary: What the results come to, by metric.
         agent: What latency and failure of the agent come to; empty where none was called.
+        id: What names it in the store; empty where it is kept in none.
         name: What the run was called, if anything.
         dataset: The dataset's name.
         evaluators: Each metric's evaluator, as it was built.
@@ -166,6 +167,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     rows: Rows
     summary: Summary
     agent: Summary = msgspec.field(default_factory=lambda: Summary(()))
+    id: str = ""
     name: str = ""
     dataset: str
     evaluators: dict[str, str]
@@ -213,6 +215,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
         return {
             "trajgrade": __version__,
+            **({"id": self.id} if self.id else {}),
             "name": self.name,
             "dataset": self.dataset,
             "started_at": self.started_at.isoformat(),

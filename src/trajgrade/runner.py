@@ -4,25 +4,91 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from trajgrade.agent import Agent
+from trajgrade.contracts import EvaluatorLike
 from trajgrade.dataset import Dataset, Example, Selected
 from trajgrade.errors import ConfigError
 from trajgrade.evaluators.evaluator import described
 from trajgrade.evaluators.spelling import graders
 from trajgrade.flow import Done, InOrder, flow
 from trajgrade.grading import Grader
+from trajgrade.keeping import Keeping, Retry, begin_record
 from trajgrade.measured import MEASURED, OnFailure, check
 from trajgrade.run import Explain, InterruptedRunError, Row, Run
-from trajgrade.tally import Tally, metrics_of
-from trajgrade.thresholds import judge, parse_thresholds
+from trajgrade.tally import Metric, Tally, metrics_of
+from trajgrade.thresholds import Threshold, judge, parse_thresholds
 from trajgrade.view import lacks_of, needs_of, strangers_in
 
 Progress = Callable[[int], None]
 OnRow = Callable[[Example, Row], None]
+
+
+class Plan(NamedTuple):
+    """What is to be run, built and checked.
+
+    Attributes:
+        dataset: The dataset.
+        select: Which of its rows are graded.
+        evaluators: What grades them.
+        metrics: What is known of their metrics.
+        agent: What answers first, if anything.
+        on_failure: Whether a row on which the agent failed counts as the worst score.
+        explain: Which rows keep the alignment of their calls.
+        bounds: What must hold.
+        lacks: Which metrics lack their column in the whole dataset.
+    """
+
+    dataset: Dataset
+    select: Selected
+    evaluators: Sequence[EvaluatorLike]
+    metrics: dict[str, Metric]
+    agent: Agent | None
+    on_failure: OnFailure
+    explain: Explain
+    bounds: Sequence[Threshold]
+    lacks: Sequence[str]
+
+    def examples(self) -> Iterator[Example]:
+        """Yield the examples that are graded, read as far as is needed."""
+        gives = None if self.agent is None else self.agent.gives
+        needs = needs_of(self.evaluators, given=gives)
+        return self.select.of(self.dataset.examples(needs))
+
+    def grader(self) -> Grader:
+        """Return what grades each example."""
+        return Grader(
+            self.evaluators,
+            apart=self.dataset.texts_apart,
+            explain=self.explain,
+            on_failure=self.on_failure if self.agent is not None else None,
+        )
+
+    def tally(self) -> Tally:
+        """Return what counts the rows."""
+        return Tally(self.metrics, explain=self.explain, agent=self.agent is not None)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What makes two runs the same, as plain objects."""
+        found: dict[str, Any] = {
+            "dataset": self.dataset.name,
+            "fields": dict(self.dataset.fields),
+            "select": {
+                "ids": sorted(self.select.ids),
+                "matching": self.select.matching,
+                "limit": self.select.limit,
+            },
+            "evaluators": {e.key: described(e) for e in self.evaluators},
+            "passes": {m.key: m.passes for m in self.metrics.values() if m.passes is not None},
+        }
+        if self.agent is not None:
+            found |= {"agent": _named(self.agent.target), "on_failure": self.on_failure}
+        return found
 
 
 def evaluate(
@@ -41,6 +107,10 @@ def evaluate(
     on_progress: Progress | None = None,
     on_warning: Callable[[str], None] | None = None,
     on_row: OnRow | None = None,
+    store: Any = None,
+    experiment: str = "",
+    resume: bool = False,
+    retry: Collection[Retry] = (),
 ) -> Run:
     """Grade every row of a dataset with every evaluator.
 
@@ -64,13 +134,70 @@ def evaluate(
             whole dataset; by default a `UserWarning`.
         on_row: Called with each example, as it was answered, and its row, as soon as it is done and
             so in any order; what it raises ends the run.
+        store: Where the run is kept while it grows: a `Store`, or the address of one (`runs.db`).
+            None keeps it nowhere.
+        experiment: What the run is grouped by, in the store.
+        resume: Whether the newest unfinished run of the same settings is gone on with, if the store
+            has one.
+        retry: What is done once more of a run that is there: `errors`, results with an error, the
+            agent not being called again; `failed`, rows on which the agent failed.
 
     Raises:
         ConfigError: The evaluators or thresholds are wrong, or two have one key.
         DatasetError: The dataset cannot be read, or has no rows.
         InterruptedRunError: The run was interrupted (a `KeyboardInterrupt`).
         MissingExtraError: A metric needs a package that is not installed.
+        StoreError: The store cannot be written, or another process holds the run.
     """
+    plan = _planned(
+        dataset, evaluators, agent, on_failure, fields, passes, thresholds, select, explain
+    )
+    for lack in plan.lacks:
+        if on_warning is None:
+            warnings.warn(lack, stacklevel=2)
+        else:
+            on_warning(lack)
+    for evaluator in plan.evaluators:
+        getattr(evaluator, "prepare", _nothing)()
+    grader, tally = plan.grader(), plan.tally()
+    started_at, began = datetime.now(UTC), time.monotonic()
+    with ExitStack() as stack:
+        keeping = None
+        if store is not None:
+            keeping = stack.enter_context(
+                _kept(plan, grader, store, name, experiment, thresholds, resume=resume, retry=retry)
+            )
+        done = flow(plan.examples(), grader, plan.agent, keeping.earlier if keeping else None)
+        interrupted = _tallied(done, tally, keeping, on_row, on_progress)
+        run = _run_of(
+            plan, tally, thresholds or {},
+            id=keeping.record.id if keeping else "", name=name, fail_on_error=fail_on_error,
+            interrupted=interrupted, started_at=started_at, seconds=time.monotonic() - began,
+        )  # fmt: skip
+        if keeping is not None:
+            keeping.end(run, "interrupted" if interrupted else "finished")
+    if interrupted:
+        raise InterruptedRunError(run)
+    return run
+
+
+def _named(target: Any) -> str:
+    """Return the name of an agent's function or class: an address in memory would tell nothing."""
+    inner = target if hasattr(target, "__qualname__") else type(target)
+    return f"{inner.__module__}:{inner.__qualname__}"
+
+
+def _planned(
+    dataset: Any,
+    evaluators: Sequence[Any],
+    agent: Any,
+    on_failure: OnFailure,
+    fields: Mapping[str, str | None] | None,
+    passes: Mapping[str, float] | None,
+    thresholds: Mapping[str, Any] | None,
+    select: Selected | None,
+    explain: Explain,
+) -> Plan:
     built = graders(evaluators)
     if not built.evaluators and agent is None:
         raise ConfigError("evaluators: at least one is needed, or nothing would be graded")
@@ -83,54 +210,78 @@ def evaluate(
     chosen = select or Selected()
     chosen.check(rows)
     gives = None if answering is None else answering.gives
-    lacks = lacks_of(rows, built.evaluators, given=gives)
-    for lack in lacks:
-        if on_warning is None:
-            warnings.warn(lack, stacklevel=2)
-        else:
-            on_warning(lack)
-    for evaluator in built.evaluators:
-        getattr(evaluator, "prepare", _nothing)()
-    grader = Grader(
-        built.evaluators,
-        apart=rows.texts_apart,
+    return Plan(
+        dataset=rows,
+        select=chosen,
+        evaluators=built.evaluators,
+        metrics=metrics_of(built.evaluators, {**built.passes, **(passes or {})}),
+        agent=answering,
+        on_failure=on_failure,
         explain=explain,
-        on_failure=on_failure if answering is not None else None,
+        bounds=bounds,
+        lacks=lacks_of(rows, built.evaluators, given=gives),
     )
-    passing = {**built.passes, **(passes or {})}
-    tally = Tally(
-        metrics_of(built.evaluators, passing), explain=explain, agent=answering is not None
+
+
+def _kept(
+    plan: Plan,
+    grader: Grader,
+    store: Any,
+    name: str,
+    experiment: str,
+    thresholds: Mapping[str, Any] | None,
+    *,
+    resume: bool,
+    retry: Collection[Retry],
+) -> Keeping:
+    """Return what keeps the run."""
+    from trajgrade.stores import open_store
+
+    record = begin_record(
+        name=name,
+        experiment=experiment,
+        dataset=plan.dataset.name,
+        dataset_hash=plan.dataset.hash(),
+        settings=plan.settings,
+        about={
+            "metrics": {key: metric.to_dict() for key, metric in plan.metrics.items()},
+            "thresholds": dict(thresholds or {}),
+        },
     )
-    started_at, began = datetime.now(UTC), time.monotonic()
-    examples = chosen.of(rows.examples(needs_of(built.evaluators, given=gives)))
-    interrupted = _tallied(flow(examples, grader, answering), tally, on_progress, on_row)
+    answers = plan.agent is not None
+    opened = store if hasattr(store, "create") else open_store(store)
+    return Keeping(
+        opened, record, resume=resume, retry=retry, at_once=answers or grader.waits,
+        answered=answers,
+    )  # fmt: skip
+
+
+def _run_of(plan: Plan, tally: Tally, thresholds: Mapping[str, Any], **about: Any) -> Run:
+    """Return what the rows come to."""
     summary, agent_summary = tally.summary(), tally.agent_summary()
     found = {**summary, **agent_summary}
-    if not interrupted:
-        parse_thresholds(thresholds or {}, found)
-    strangers = [strangers_in(rows)] if tally.has_strangers else []
-    run = Run(
+    if not about["interrupted"]:
+        parse_thresholds(thresholds, found)
+    strangers = [strangers_in(plan.dataset)] if tally.has_strangers else []
+    return Run(
         rows=tally.rows,
         summary=summary,
         agent=agent_summary,
-        name=name,
-        dataset=rows.name,
-        evaluators={e.key: described(e) for e in built.evaluators},
-        outcomes=tuple(judge(t, found[t.metric]) for t in bounds if t.metric in found),
-        warnings=(*lacks, *strangers, *tally.warnings()),
+        dataset=plan.dataset.name,
+        evaluators={e.key: described(e) for e in plan.evaluators},
+        outcomes=tuple(judge(t, found[t.metric]) for t in plan.bounds if t.metric in found),
+        warnings=(*plan.lacks, *strangers, *tally.warnings()),
         worst=tally.worst(),
-        fail_on_error=fail_on_error,
-        interrupted=interrupted,
-        started_at=started_at,
-        seconds=time.monotonic() - began,
+        **about,
     )
-    if interrupted:
-        raise InterruptedRunError(run)
-    return run
 
 
 def _tallied(
-    done: Iterator[Done], tally: Tally, on_progress: Progress | None, on_row: OnRow | None
+    done: Iterator[Done],
+    tally: Tally,
+    keeping: Keeping | None,
+    on_row: OnRow | None,
+    on_progress: Progress | None,
 ) -> bool:
     """Count every row in its turn; return whether that was interrupted.
 
@@ -139,6 +290,8 @@ def _tallied(
     ordered = InOrder()
     try:
         for number, row in enumerate(done, start=1):
+            if keeping is not None:
+                keeping.keep(row)
             if on_row is not None:
                 on_row(row.example, row.graded.row)
             for turn in ordered.add(row):

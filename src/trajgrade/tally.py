@@ -64,6 +64,21 @@ class Metric(NamedTuple):
     corpus: Any = None
     spots: tuple[str, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain objects; what computes all rows together is not among them."""
+        bounds = None if self.range is None else list(self.range)
+        plain = {**self._asdict(), "range": bounds, "spots": list(self.spots)}
+        del plain["corpus"]
+        return {name: value for name, value in plain.items() if value not in (None, [])}
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Metric:
+        """Read what `to_dict` returned."""
+        bounds = plain.get("range")
+        pair = None if bounds is None else (float(bounds[0]), float(bounds[1]))
+        passes, spots = plain.get("passes"), tuple(plain.get("spots", ()))
+        return cls(plain["key"], pair, plain.get("direction"), passes, None, spots)
+
 
 def metrics_of(evaluators: Sequence[Any], passes: Mapping[str, float]) -> dict[str, Metric]:
     """Return what the evaluators say of their metrics, by key."""

@@ -1,0 +1,180 @@
+"""`trajgrade dataset …`: datasets that are kept, version by version."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trajgrade.cli.streams import closed_quietly, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trajgrade.versions import DatasetVersion
+
+_SHOWN = 20
+
+
+def _store_flag(verb: Callable[..., Any]) -> Callable[..., Any]:
+    help_ = "Where it is kept; trajgrade.db if not said."
+    return click.option("--store", metavar="URL", help=help_)(verb)
+
+
+_json_flag = click.option("--json", "as_json", is_flag=True, help="Print JSON, nothing else.")
+
+
+@click.group
+def dataset() -> None:
+    """Keep datasets: each change is a new version; tags name versions and may be moved."""
+
+
+@dataset.command("list")
+@_store_flag
+@_json_flag
+def list_(store: str | None, *, as_json: bool) -> None:
+    """List the datasets, with their newest version and their tags."""
+    kept = _datasets(store)
+    found = [kept.versions(name) for name in kept.names()]
+    if as_json:
+        _print([_plain(versions[0]) for versions in found])
+        return
+    for versions in found:
+        tags = sorted((tag, v.version) for v in versions for tag in v.tags)
+        told = ", ".join(f"{tag} = v{version}" for tag, version in tags)
+        click.echo(f"{_line(versions[0])}{f'  ({told})' if told else ''}")
+
+
+@dataset.command
+@click.argument("name")
+@_store_flag
+@_json_flag
+def show(name: str, store: str | None, *, as_json: bool) -> None:
+    """List the versions of the dataset NAME, the newest first."""
+    kept = _datasets(store)
+    kept.version(name)
+    versions = kept.versions(name)
+    if as_json:
+        _print([_plain(version) for version in versions])
+        return
+    for version in versions:
+        tags = f"  [{', '.join(version.tags)}]" if version.tags else ""
+        note = f"  {version.note}" if version.note else ""
+        click.echo(f"{_line(version)}{tags}{note}")
+
+
+@dataset.command
+@click.argument("name")
+@click.argument("files", nargs=-1, required=True)
+@click.option("--replace", is_flag=True, help="Keep these rows alone, not beside those there are.")
+@click.option("--note", default="", metavar="TEXT", help="Why.")
+@_store_flag
+def add(name: str, files: tuple[str, ...], note: str, store: str | None, *, replace: bool) -> None:
+    """Keep the rows of FILES as a new version of the dataset NAME.
+
+    A row replaces the one of its id. Where nothing changes, no version is made.
+    """
+    from trajgrade.dataset import Dataset
+
+    rows = list(Dataset.load(list(files)).records())
+    kept = _datasets(store)
+    before = kept.versions(name)
+    put = kept.put if replace else kept.add
+    version = put(name, rows, note=note or f"from {', '.join(files)}")
+    _told(version, before)
+
+
+@dataset.command
+@click.argument("name")
+@click.argument("tag")
+@click.argument("as_of", default="latest")
+@_store_flag
+def tag(name: str, tag: str, as_of: str, store: str | None) -> None:
+    """Have TAG name a version of the dataset NAME: the newest, or AS_OF (v3, another tag)."""
+    version = _datasets(store).tag(name, tag, as_of)
+    click.echo(f"{name}@{tag} is v{version.version}, {version.n_rows} rows", err=True)
+
+
+@dataset.command
+@click.argument("name")
+@click.argument("old")
+@click.argument("new", default="latest")
+@_store_flag
+@_json_flag
+def diff(name: str, old: str, new: str, store: str | None, *, as_json: bool) -> None:
+    """Say which rows differ between two versions of the dataset NAME."""
+    from trajgrade.versions import changes
+
+    kept = _datasets(store)
+    found = changes(kept.kept(name, old), kept.kept(name, new))
+    if as_json:
+        _print(found._asdict())
+        return
+    for kind, ids in found._asdict().items():
+        more = f" … {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+        click.echo(f"{len(ids)} {kind}{': ' if ids else ''}{', '.join(ids[:_SHOWN])}{more}")
+
+
+@dataset.command
+@click.argument("name")
+@click.option(
+    "--as-of", default="latest", metavar="TAG", help="A tag, or v3; the newest if not said."
+)
+@click.option("--split", default="", metavar="NAME", help="Only the rows of that split.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="A .jsonl file; - prints.")
+@_store_flag
+def export(name: str, as_of: str, split: str, output: str, store: str | None) -> None:
+    """Write the rows of the dataset NAME as JSON Lines."""
+    kept = _datasets(store)
+    rows = kept.kept(name, as_of, split)
+    if output == "-":
+        with closed_quietly():
+            for row in rows:
+                sys.stdout.write(f"{row.text.decode()}\n")
+        return
+    from trajgrade.report.saving import whole_file
+
+    done = 0
+    with whole_file(Path(output)) as stream:
+        for row in rows:
+            stream.write(f"{row.text.decode()}\n")
+            done += 1
+    click.echo(f"saved {output}: {done} rows", err=True)
+
+
+def _datasets(store: str | None) -> Any:
+    from trajgrade.stores import open_store
+
+    return open_store(store).datasets
+
+
+def _line(version: DatasetVersion) -> str:
+    from trajgrade.report.plain import count, printable
+
+    splits = ", ".join(f"{name} {rows}" for name, rows in version.splits.items())
+    name = printable(version.name)
+    rows = count(version.n_rows, "row")
+    made = f"{version.created_at:%Y-%m-%d %H:%M}"
+    return f"{name} v{version.version}  {rows}{f' ({splits})' if splits else ''}  {made}"
+
+
+def _told(version: DatasetVersion, before: list[DatasetVersion]) -> None:
+    if before and before[0].version == version.version:
+        say(f"{version.name}: nothing is new; v{version.version} stays the newest", "")
+        return
+    click.echo(f"{version.name} v{version.version}: {version.n_rows} rows", err=True)
+
+
+def _plain(version: DatasetVersion) -> dict[str, Any]:
+    import msgspec
+
+    plain: dict[str, Any] = msgspec.to_builtins(version)
+    return plain
+
+
+def _print(value: Any) -> None:
+    from trajgrade.jsontext import dumps
+
+    sys.stdout.write(f"{dumps(value, indent=2).decode()}\n")

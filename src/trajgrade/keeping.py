@@ -1,0 +1,349 @@
+"""Keeping: a run is written to a store while it grows, and gone on with where it was left.
+
+Where an agent or a judge is called every row is written as it is done; otherwise rows are written
+in batches of at most a tenth of a second. A row that is kept is not graded again, unless it is to
+be retried:
+
+    errors    results with an error or an unreadable verdict are asked for again, and no others;
+              the agent is not called
+    failed    rows on which the agent failed are begun anew
+
+A run is gone on with only with the settings and the data that it began with (SEMANTICS A12).
+"""
+
+from __future__ import annotations
+
+import platform
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import msgspec
+
+from trajgrade.contracts import RunWriter, Store
+from trajgrade.dataset import Example
+from trajgrade.errors import StoreError, TraceError
+from trajgrade.flow import Done, Earlier
+from trajgrade.jsontext import dumps, read_back
+from trajgrade.packing import pack, unpack
+from trajgrade.record import Key, MadeWith, RunRecord, State, StoredRow, hash_of, new_id
+from trajgrade.result import ERRORS, EvaluationResult
+from trajgrade.run import Row, Run
+from trajgrade.tally import Graded
+from trajgrade.trajectory import Trajectory
+
+Retry = Literal["errors", "failed"]
+
+AT_MOST = 0.1  # seconds that a row waits to be written, where nothing waits
+_BATCH = 500
+_AGAIN = ERRORS | {"unreadable_verdict", "not_run"}
+_PACKAGES = (
+    "msgspec",
+    "rapidfuzz",
+    "jsonschema-rs",
+    "regex",
+    "numpy",
+    "sacrebleu",
+    "pydantic-ai-slim",
+)
+
+
+class Keeping:
+    """One run in a store, while this process writes it.
+
+    Args:
+        store: Where it is kept.
+        record: What the run is.
+        resume: Whether the newest unfinished run of these settings is gone on with, if there is
+            one.
+        retry: What is done once more.
+        at_once: Whether each row is written as it is done.
+        answered: Whether what an agent answered is kept, too.
+
+    Raises:
+        StoreError: The store cannot be written, another process holds the run, or the data has
+            changed since it began.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        record: RunRecord,
+        *,
+        resume: bool = False,
+        retry: Collection[Retry] = (),
+        at_once: bool = False,
+        answered: bool = False,
+    ) -> None:
+        self._retry = frozenset(retry)
+        self._at_once = at_once
+        self._answered = answered
+        self._waiting: list[StoredRow] = []
+        self._since = 0.0
+        self._there: set[Key] = set()
+        earlier = _earlier(store, record, finished=bool(retry)) if resume or retry else None
+        if earlier is None:
+            self.record = record
+            self._writer: RunWriter = store.create(record)
+            self._rows: Iterator[StoredRow] = iter(())
+        else:
+            self.record = msgspec.structs.replace(earlier, state="running", finished_at=None)
+            self._writer = store.reopen(earlier.id)
+            self._rows = store.rows(earlier.id)
+        self._next: StoredRow | None = next(self._rows, None)
+
+    @property
+    def resumed(self) -> bool:
+        """Whether an earlier run is gone on with."""
+        return self.record.seconds > 0 or self._next is not None or bool(self._there)
+
+    # ------------------------------------------------------------------ what is there
+
+    def earlier(self, example: Example) -> Earlier | None:
+        """Return what there is of an example; asked for in the order of the dataset."""
+        key = key_of(example.row, example.trial)
+        while self._next is not None and self._next.key < key:
+            self._next = next(self._rows, None)
+        if self._next is None or self._next.key != key:
+            return None
+        self._there.add(key)
+        return self._as_earlier(self._next)
+
+    def _as_earlier(self, stored: StoredRow) -> Earlier | None:
+        row = unpack(stored.graded, Row)
+        if row.agent_error is not None and "failed" in self._retry:
+            return None
+        alignments = unpack(stored.explained, dict[str, Any]) if stored.explained else {}
+        graded = Graded(row, alignments)
+        broken = {
+            row.origins.get(key, key) for key, result in row.results.items() if _is_broken(result)
+        }
+        if not broken or "errors" not in self._retry:
+            return Earlier(graded)
+        kept: dict[str, list[EvaluationResult]] = {}
+        for key, result in row.results.items():
+            origin = row.origins.get(key, key)
+            if origin not in broken:
+                kept.setdefault(origin, []).append(result)
+        example = None if stored.example is None else example_of(stored.example)
+        return Earlier(graded, example, kept)
+
+    # ------------------------------------------------------------------ what comes
+
+    def keep(self, done: Done) -> None:
+        """Write a row that is done, now or within a tenth of a second."""
+        if done.kept:
+            return
+        stored = self._stored(done)
+        if stored.key in self._there:
+            self._writer.rewrite([stored])
+            return
+        self._waiting.append(stored)
+        now = time.monotonic()
+        if len(self._waiting) == 1:
+            self._since = now
+        if self._at_once or len(self._waiting) >= _BATCH or now - self._since >= AT_MOST:
+            self.flush()
+
+    def _stored(self, done: Done) -> StoredRow:
+        row, alignments = done.graded
+        key = key_of(row.row, row.trial)
+        return StoredRow(
+            key.row,
+            key.trial,
+            pack(row),
+            pack(plain_example(done.example)) if self._answered else None,
+            pack(alignments) if alignments else None,
+        )
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self._waiting:
+            self._writer.append(self._waiting)
+            self._waiting = []
+
+    # ------------------------------------------------------------------ the end
+
+    def end(self, run: Run, state: State) -> None:
+        """Keep what became of the run."""
+        self.flush()
+        amended: dict[Key, bytes] = {}
+        for place in sorted(run.rows.amended):
+            said = run.rows.amended[place]
+            if said:
+                row = run.rows[place]
+                amended[key_of(row.row, row.trial)] = pack(said)
+        self.record = msgspec.structs.replace(
+            self.record,
+            state=state,
+            finished_at=datetime.now(UTC),
+            seconds=self.record.seconds + run.seconds,
+            result=read_back(dumps(run.to_dict())),
+        )
+        self._writer.finish(self.record, amended)
+
+    def close(self) -> None:
+        """Let go of the run; what waits is written first."""
+        try:
+            self.flush()
+        finally:
+            self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _earlier(store: Store, record: RunRecord, *, finished: bool) -> RunRecord | None:
+    """Return the newest run of these settings that is to be gone on with.
+
+    Raises:
+        StoreError: There is one, and the data is other than it was.
+    """
+    for one in store.runs(config_hash=record.config_hash):
+        if one.state == "finished" and not finished:
+            continue
+        if one.dataset_hash != record.dataset_hash:
+            raise StoreError(
+                f"the run {one.id} cannot be gone on with: {one.dataset} is not what it was when "
+                "the run began. Leave --resume out to begin a new one"
+            )
+        return one
+    return None
+
+
+def _is_broken(result: EvaluationResult) -> bool:
+    return result.error is not None and result.error.kind in _AGAIN
+
+
+def key_of(row: int, trial: int | None) -> Key:
+    """Return what a row of a run is known by."""
+    return Key(row, trial or 0)
+
+
+def plain_example(example: Example) -> dict[str, Any]:
+    """Return an example as plain objects, for a store."""
+    found = {
+        name: value
+        for name in example.__struct_fields__
+        if name not in {"stored", "fields"} and (value := getattr(example, name)) is not None
+    }
+    outputs = found.get("outputs")
+    if outputs is not None and not isinstance(outputs, (str, int, float, bool)):
+        found["outputs"] = _plain_trace(outputs)
+    for name in ("reference_outputs", "inputs"):
+        if isinstance(found.get(name), Trajectory):
+            found[name] = _plain_trace(found[name])
+    found["notes"] = list(example.notes)
+    return found
+
+
+def _plain_trace(outputs: Any) -> Any:
+    """Return a trace as plain objects: as it is, or as trajgrade reads it."""
+    if not isinstance(outputs, Trajectory):
+        try:
+            return msgspec.json.decode(msgspec.json.encode(outputs))
+        except (TypeError, ValueError, RecursionError):
+            pass  # objects of an agent's own framework, or what JSON has no place for
+    try:
+        return read_back(dumps(Trajectory.from_any(outputs).to_dict()))
+    except TraceError:
+        return read_back(dumps(outputs))
+
+
+def example_of(packed: bytes) -> Example:
+    """Return an example that a store kept."""
+    found = unpack(packed, dict[str, Any])
+    return Example(**{**found, "notes": tuple(found.get("notes", ()))})
+
+
+# ------------------------------------------------------------------------------ the record
+
+
+def begin_record(
+    *,
+    name: str,
+    experiment: str,
+    dataset: str,
+    dataset_hash: str,
+    settings: Mapping[str, Any],
+    about: Mapping[str, Any],
+    trials: int = 1,
+    seed: int = 0,
+) -> RunRecord:
+    """Return the record of a run that begins now.
+
+    Args:
+        name: What reports call it.
+        experiment: What groups runs.
+        dataset: The dataset's name.
+        dataset_hash: The hash of its content.
+        settings: What makes two runs the same: their hash is what a resumed run is found by.
+        about: What else is kept with the settings.
+        trials: How often each example is repeated.
+        seed: What random choices depend on.
+    """
+    return RunRecord(
+        id=new_id(),
+        name=name,
+        experiment=experiment,
+        config_hash=hash_of(settings),
+        dataset=dataset,
+        dataset_hash=dataset_hash,
+        trials=trials,
+        seed=seed,
+        settings={**settings, **about},
+        made_with=made_with(),
+        started_at=datetime.now(UTC),
+    )
+
+
+def made_with() -> MadeWith:
+    """Return versions, machine and commit."""
+    from trajgrade import __version__
+
+    packages = {}
+    for package in _PACKAGES:
+        try:
+            packages[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return MadeWith(
+        trajgrade=__version__,
+        python=sys.version.split()[0],
+        packages=packages,
+        platform=platform.platform(),
+        host=socket.gethostname(),
+        commit=_commit(),
+    )
+
+
+def _commit() -> str:
+    """Return the Git commit of the working directory, with + where files were changed since."""
+    try:
+        head, dirty = (
+            subprocess.run(  # noqa: S603 the commands stand below
+                ["git", *command],  # noqa: S607 whichever git the user has
+                capture_output=True,
+                text=True,
+                timeout=5,
+                check=True,
+            ).stdout.strip()
+            for command in (["rev-parse", "HEAD"], ["status", "--porcelain", "-uno"])
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return f"{head}{'+' if dirty else ''}"
