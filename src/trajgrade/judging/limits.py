@@ -11,7 +11,6 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from weakref import WeakKeyDictionary
 
 from trajgrade.judging.clock import Clock
 
@@ -75,9 +74,7 @@ class Limits:
         self._requests = Window(requests, self._clock) if requests else None
         self._tokens = Window(tokens, self._clock) if tokens else None
         self._paused = 0.0
-        self._places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
-            WeakKeyDictionary()
-        )
+        self._places: dict[asyncio.AbstractEventLoop, asyncio.Semaphore] = {}
 
     def pause(self, seconds: float) -> None:
         """Let no request begin for so long: the provider asked for it."""
@@ -92,6 +89,8 @@ class Limits:
         """
         loop = asyncio.get_running_loop()
         if loop not in self._places:
+            for other in [other for other in self._places if other.is_closed()]:
+                del self._places[other]
             self._places[loop] = asyncio.Semaphore(self._at_once)
         async with self._places[loop]:
             while (seconds := self._wait(tokens)) > 0:

@@ -84,11 +84,19 @@ class Prompt:
     def _turns(
         self, data: Mapping[str, str], mark: str, spec: VerdictSpec
     ) -> tuple[JudgeTurn, ...]:
-        filled = {name: fenced(name, text, mark) for name, text in data.items()}
-        filled |= self.given
-        asked = _PLACE.sub(lambda place: filled.get(place[1], place[0]), self.template)
+        blocks = {name: fenced(name, text, mark) for name, text in data.items()}
+
+        def filled(place: re.Match[str]) -> str:
+            if place[1] not in blocks:
+                return self.given[place[1]]
+            before, after = self.template[: place.start()], self.template[place.end() :]
+            begin = "" if not before or before.endswith("\n") else "\n"
+            end = "" if not after or after.startswith("\n") else "\n"
+            return f"{begin}{blocks[place[1]]}{end}"
+
+        asked = _PLACE.sub(filled, self.template)
         placed = places(self.template)
-        more = [filled[name] for name in data if name not in placed]
+        more = [blocks[name] for name in data if name not in placed]
         system = "\n\n".join([self.system, declaration(mark), spec.instructions])
         return (
             JudgeTurn("system", system),
