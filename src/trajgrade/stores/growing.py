@@ -16,7 +16,7 @@ from trajgrade.stores.tables import ROWS, RUNS
 
 _PARTS = ("graded", "example", "explained")
 _COLUMNS = ("run", "place", "trial", *_PARTS)
-_ADDED = f"INSERT INTO trajgrade_rows ({', '.join(_COLUMNS)}) VALUES "
+_ADDED = f"INSERT INTO trajgrade_rows ({', '.join(_COLUMNS)}) VALUES "  # noqa: S608 names of ours
 _KEPT = " ON CONFLICT DO NOTHING"
 _REPLACED = (
     " ON CONFLICT (run, place, trial) DO UPDATE SET "

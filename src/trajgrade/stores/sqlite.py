@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -65,9 +65,11 @@ class SqliteStore(SqlStore):
 
     def explain(self, error: DBAPIError) -> str:
         """Return what a fault of SQLite means, and what to do."""
-        code = getattr(error.orig, "sqlite_errorcode", 0)
-        said = str(error.orig)
-        return f"{_SAYS[code & 0xFF]} ({said})" if code & 0xFF in _SAYS else said
+        return self._told(error.orig)
+
+    def _told(self, error: BaseException | None) -> str:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        return f"{_SAYS[code]} ({error})" if code in _SAYS else str(error)
 
     def exists(self) -> bool:
         """Whether there is a file."""
@@ -81,8 +83,10 @@ class SqliteStore(SqlStore):
                 pass
         with self.engine.connect() as connection:
             raw: Any = connection.connection.driver_connection
-            if not _is_wal(raw):
-                raw.execute("PRAGMA journal_mode = WAL").close()  # outside of any transaction
+            try:
+                _make_wal(raw)
+            except sqlite3.Error as broken:
+                raise StoreError(self._told(broken)) from broken
             with connection.begin():
                 yield connection
 
@@ -145,9 +149,12 @@ def _lies_still(path: Path, broken: sqlite3.OperationalError) -> bool:
     return path.is_file() and is_whole and not os.access(path.parent, os.W_OK)
 
 
-def _is_wal(raw: sqlite3.Connection) -> bool:
+def _make_wal(raw: sqlite3.Connection) -> None:
+    """Set the mode, which the file keeps; that cannot be done in a transaction."""
     with closing(raw.execute("PRAGMA journal_mode")) as cursor:
-        return bool(cursor.fetchone()[0] == "wal")
+        mode = cursor.fetchone()[0]
+    if mode != "wal":
+        raw.execute("PRAGMA journal_mode = WAL").close()
 
 
 def _begin(connection: Connection) -> None:

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-)
+from sqlalchemy import Column, Connection, Integer, LargeBinary, MetaData, String, Table, Text
 
 
 def upgrade(connection: Connection) -> None:
