@@ -53,20 +53,30 @@ class Config(
         dataset: A path, a glob pattern, a folder, a list of those, or `sample:NAME`.
         fields: Which field of a row holds which role, as a dotted path; null leaves a role out.
         evaluators: Names, `name: {parameters}`, or `{name, params, key, pass}`.
+        judge: The judge of evaluators that name none: `openai:gpt-5-mini`, or its settings.
+        ai_support: The judge as Potato's block: `{enabled, endpoint_type, ai_config}`.
+        judge_alignment: `{ai_support: …}`, which counts before `ai_support`.
         thresholds: What must hold, by `metric` or `metric/stat`: `0.8`, `">= 0.8"`, `"<= 2"`.
         limit: How many rows are graded at most.
         explain: Which rows are explained by the alignment of their calls.
         fail_on: `any` makes the exit code 1 when any row is in error.
+        store: Where runs are kept: `runs.db`, `runs/`, `postgresql://…`; `trajgrade.db` by default.
+        experiment: What the run is grouped by in the store.
     """
 
     name: str = ""
     dataset: str | list[str] | DatasetFiles
     fields: Annotated[dict[str, str | None], _ROLES_ONLY] = {}
     evaluators: Annotated[list[Any], msgspec.Meta(min_length=1)]
+    judge: Any = None
+    ai_support: dict[str, Any] | None = None
+    judge_alignment: dict[str, Any] | None = None
     thresholds: dict[str, Any] = {}
     limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
     explain: Explain = "worst"
     fail_on: Literal["any", "none"] = "none"
+    store: str | None = None
+    experiment: str = ""
 
     def graders(self) -> Graders:
         """Build the evaluators."""
@@ -83,16 +93,25 @@ class Config(
             return Dataset.load(where.path, self.fields, format=where.format)
         return Dataset.load(where, self.fields)
 
+    def _grading(self) -> dict[str, Any]:
+        if self.judge is None:
+            return {"evaluators": self.evaluators}
+        from trajgrade.evaluators.appointed import with_judge
+
+        found = self.graders()
+        return {"evaluators": with_judge(found.evaluators, self.judge), "passes": found.passes}
+
     def arguments(self) -> dict[str, Any]:
         """Return the config as arguments of `trajgrade.evaluate`."""
         return {
             "dataset": self.open(),
-            "evaluators": self.evaluators,
+            **self._grading(),
             "thresholds": self.thresholds,
             "select": Selected(limit=self.limit),
             "explain": self.explain,
             "fail_on_error": self.fail_on == "any",
             "name": self.name,
+            "experiment": self.experiment,
         }
 
 
@@ -149,6 +168,7 @@ def _read(path: Path, faults: list[str]) -> dict[str, Any]:
 
 
 _KEYS = Config.__struct_fields__
+_JUDGES = ("judge", "ai_support", "judge_alignment")
 _TYPES = {field.name: field for field in msgspec.structs.fields(Config)}
 
 
@@ -170,6 +190,7 @@ class _Checking:
             if field.required and key not in given:
                 self.faults.append(f"{key}: is missing")
         found = {key: value for key, value in found.items() if value is not msgspec.UNSET}
+        self._judge(found)
         self._evaluators(found)
         if "dataset" in found:
             self._dataset(found, folder, look=look)
@@ -201,6 +222,21 @@ class _Checking:
                 self.faults.append(f"fields.{role}: expected a dotted path, got {shorten(path)}")
             else:
                 kept[role] = path
+
+    def _judge(self, found: dict[str, Any]) -> None:
+        """Put the judge's settings in place of what is written."""
+        given = {key: found.pop(key) for key in _JUDGES if key in found}
+        if not given:
+            return
+        if "judge" in given and len(given) > 1:
+            self.faults.append("judge: give this or ai_support, not both")
+            return
+        from trajgrade.judging.settings import judge_settings
+
+        try:
+            found["judge"] = judge_settings(given, "")
+        except ConfigError as wrong:
+            self.faults += wrong.faults
 
     def _evaluators(self, found: Mapping[str, Any]) -> None:
         keys: list[str] | None = None
@@ -268,6 +304,8 @@ def _of_dataset(line: str) -> str:
 
 def config_schema() -> dict[str, Any]:
     """Return the JSON Schema of config files, with the evaluators that are installed."""
+    from trajgrade.judging.settings import settings_schema
+
     item, definitions = evaluators_schema()
     _, parts = msgspec.json.schema_components([Config], ref_template="#/$defs/{name}")
     root = parts.pop("Config")
@@ -275,6 +313,7 @@ def config_schema() -> dict[str, Any]:
         found["description"] = found["description"].partition("\n")[0]
         described(found["properties"], record)
     root["properties"]["evaluators"] |= {"items": item}
+    root["properties"]["judge"] |= settings_schema()
     root["properties"]["thresholds"]["additionalProperties"] = {"type": ["number", "string"]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -97,8 +97,9 @@ def _one_by_one(
         elif earlier.kept is None:
             yield Done(place, example, earlier.graded, kept=True)
         else:
-            begun = grader.begin(place, example, None, earlier.kept)
-            yield Done(place, example, grader.ended(begun))
+            answered = earlier.example or example
+            begun = grader.begin(place, answered, earlier.outcome, earlier.kept)
+            yield Done(place, answered, grader.ended(begun))
 
 
 class _Waiting:

@@ -10,15 +10,16 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from trajgrade.agent import Agent
-from trajgrade.contracts import EvaluatorLike
+from trajgrade.contracts import EvaluatorLike, Store
 from trajgrade.dataset import Dataset, Example, Selected
 from trajgrade.errors import ConfigError
 from trajgrade.evaluators.evaluator import described
 from trajgrade.evaluators.spelling import graders
-from trajgrade.flow import Done, InOrder, flow
+from trajgrade.flow import Done, InOrder, Keeper, flow
 from trajgrade.grading import Grader
 from trajgrade.keeping import Keeping, Retry, begin_record
 from trajgrade.measured import MEASURED, OnFailure, check
+from trajgrade.replay import PREFIX, Replay, is_run
 from trajgrade.run import Explain, InterruptedRunError, Row, Run
 from trajgrade.tally import Metric, Tally, metrics_of
 from trajgrade.thresholds import Threshold, judge, parse_thresholds
@@ -41,6 +42,7 @@ class Plan(NamedTuple):
         explain: Which rows keep the alignment of their calls.
         bounds: What must hold.
         lacks: Which metrics lack their column in the whole dataset.
+        replay: The kept run that is graded again, if one is.
     """
 
     dataset: Dataset
@@ -52,6 +54,12 @@ class Plan(NamedTuple):
     explain: Explain
     bounds: Sequence[Threshold]
     lacks: Sequence[str]
+    replay: Replay | None = None
+
+    @property
+    def answered(self) -> bool:
+        """Whether an agent answers, or answered."""
+        return self.agent is not None or self.replay is not None
 
     def examples(self) -> Iterator[Example]:
         """Yield the examples that are graded, read as far as is needed."""
@@ -65,12 +73,12 @@ class Plan(NamedTuple):
             self.evaluators,
             apart=self.dataset.texts_apart,
             explain=self.explain,
-            on_failure=self.on_failure if self.agent is not None else None,
+            on_failure=self.on_failure if self.answered else None,
         )
 
     def tally(self) -> Tally:
         """Return what counts the rows."""
-        return Tally(self.metrics, explain=self.explain, agent=self.agent is not None)
+        return Tally(self.metrics, explain=self.explain, agent=self.answered)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -88,6 +96,9 @@ class Plan(NamedTuple):
         }
         if self.agent is not None:
             found |= {"agent": _named(self.agent.target), "on_failure": self.on_failure}
+        if self.replay is not None:
+            again = f"{PREFIX}{self.replay.record.id}"
+            found |= {"agent": again, "on_failure": self.on_failure}
         return found
 
 
@@ -115,7 +126,8 @@ def evaluate(
     """Grade every row of a dataset with every evaluator.
 
     Args:
-        dataset: A `Dataset`, or whatever `Dataset.load` takes: a path, a pattern, a frame, rows.
+        dataset: A `Dataset`, or whatever `Dataset.load` takes: a path, a pattern, a frame, rows; or
+            `run:ID`, a run of the store whose answers are graded again.
         evaluators: Evaluators, functions, names, or any spelling of the config file.
         agent: What answers each row, in place of outputs that the dataset holds: an `Agent`, a
             function of the inputs, sync or async, or an object with `query(input=…)`.
@@ -149,8 +161,12 @@ def evaluate(
         MissingExtraError: A metric needs a package that is not installed.
         StoreError: The store cannot be written, or another process holds the run.
     """
+    replay = None
+    if is_run(dataset):
+        replay = Replay(_opened(store), dataset)
+        dataset = Dataset.load(replay.examples, name=dataset)
     plan = _planned(
-        dataset, evaluators, agent, on_failure, fields, passes, thresholds, select, explain
+        dataset, evaluators, agent, on_failure, fields, passes, thresholds, select, explain, replay
     )
     for lack in plan.lacks:
         if on_warning is None:
@@ -167,7 +183,7 @@ def evaluate(
             keeping = stack.enter_context(
                 _kept(plan, grader, store, name, experiment, thresholds, resume=resume, retry=retry)
             )
-        done = flow(plan.examples(), grader, plan.agent, keeping.earlier if keeping else None)
+        done = flow(plan.examples(), grader, plan.agent, _earlier(keeping, replay))
         interrupted = _tallied(done, tally, keeping, on_row, on_progress)
         run = _run_of(
             plan, tally, thresholds or {},
@@ -197,12 +213,15 @@ def _planned(
     thresholds: Mapping[str, Any] | None,
     select: Selected | None,
     explain: Explain,
+    replay: Replay | None,
 ) -> Plan:
     built = graders(evaluators)
+    if replay is not None and agent is not None:
+        raise ConfigError("agent: the answers of a kept run are graded; no agent is called")
     if not built.evaluators and agent is None:
         raise ConfigError("evaluators: at least one is needed, or nothing would be graded")
     answering = Agent(agent) if agent is not None and not isinstance(agent, Agent) else agent
-    measured = MEASURED if answering is not None else ()
+    measured = MEASURED if answering is not None or replay is not None else ()
     check(on_failure, [e.key for e in built.evaluators if e.key in measured])
     keys = built.keys
     bounds = parse_thresholds(thresholds or {}, keys if keys is None else [*keys, *measured])
@@ -220,6 +239,7 @@ def _planned(
         explain=explain,
         bounds=bounds,
         lacks=lacks_of(rows, built.evaluators, given=gives),
+        replay=replay,
     )
 
 
@@ -235,8 +255,6 @@ def _kept(
     retry: Collection[Retry],
 ) -> Keeping:
     """Return what keeps the run."""
-    from trajgrade.stores import open_store
-
     record = begin_record(
         name=name,
         experiment=experiment,
@@ -248,12 +266,27 @@ def _kept(
             "thresholds": dict(thresholds or {}),
         },
     )
-    answers = plan.agent is not None
-    opened = store if hasattr(store, "create") else open_store(store)
+    answers = plan.answered
     return Keeping(
-        opened, record, resume=resume, retry=retry, at_once=answers or grader.waits,
+        _opened(store), record, resume=resume, retry=retry, at_once=answers or grader.waits,
         answered=answers,
     )  # fmt: skip
+
+
+def _opened(store: Any) -> Store:
+    from trajgrade.stores import open_store
+
+    opened: Store = store if hasattr(store, "create") else open_store(store)
+    return opened
+
+
+def _earlier(keeping: Keeping | None, replay: Replay | None) -> Keeper | None:
+    """Return what says what an earlier run has of an example: this run's begin, else the replay."""
+    if keeping is None:
+        return None if replay is None else replay.earlier
+    if replay is None:
+        return keeping.earlier
+    return lambda example: keeping.earlier(example) or replay.earlier(example)
 
 
 def _run_of(plan: Plan, tally: Tally, thresholds: Mapping[str, Any], **about: Any) -> Run:

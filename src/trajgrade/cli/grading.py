@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -23,13 +24,14 @@ from trajgrade.runner import evaluate
 from trajgrade.sources import find
 
 
-def grade(config: Config, flags: Flags, inputs: Sequence[Path] = ()) -> int:
+def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bool = False) -> int:
     """Grade a dataset, save and show the run, and return its exit code.
 
     Args:
         config: What is graded, by what.
         flags: Which rows, and what is shown and saved.
         inputs: Files that nothing may be saved over, besides those of the dataset.
+        keep: Whether the run is kept in a store, where no flag says otherwise.
 
     Raises:
         ConfigError: The run could not be saved where it should be, or now it cannot.
@@ -39,10 +41,11 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = ()) -> int:
         explain=flags.explain or config.explain,
         fail_on=flags.fail_on or config.fail_on,
         limit=flags.limit or config.limit,
+        experiment=flags.experiment or config.experiment,
     )
     _check_saves(flags.saves, [*inputs, *_files(config)])
     told: list[str] = []
-    run = _run(config, flags, told)
+    run = _run(config, flags, told, _kept_in(config, flags) if keep else {})
     unsaved = [fault for path in flags.saves for fault in _saved(run, path, quiet=flags.quiet)]
     with closed_quietly():
         _show(run, flags, config.explain, told)
@@ -51,7 +54,17 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = ()) -> int:
     return run.exit_code
 
 
-def _run(config: Config, flags: Flags, told: list[str]) -> Run:
+def _kept_in(config: Config, flags: Flags) -> dict[str, Any]:
+    """Return where the run is kept and what it goes on with, as arguments of `evaluate`."""
+    if flags.store == "":
+        return {}
+    from trajgrade.stores import open_store
+
+    store = open_store(flags.store or config.store)
+    return {"store": store, "resume": flags.resume, "retry": flags.retry}
+
+
+def _run(config: Config, flags: Flags, told: list[str], kept: dict[str, Any]) -> Run:
     arguments = config.arguments()
     select = Selected(flags.ids, flags.matching, config.limit)
     wanted = flags.progress and not flags.quiet
@@ -63,10 +76,11 @@ def _run(config: Config, flags: Flags, told: list[str]) -> Run:
     try:
         with Progress(arguments["dataset"], wanted=wanted) as progress:
             return evaluate(
-                **{**arguments, "select": select}, on_progress=progress, on_warning=warn
+                **{**arguments, **kept, "select": select}, on_progress=progress, on_warning=warn
             )
     except InterruptedRunError as stopped:
-        click.echo(str(stopped), err=True)
+        more = "; go on with it by --resume" if stopped.run.id else ""
+        click.echo(f"{stopped}{more}", err=True)
         return stopped.run
 
 

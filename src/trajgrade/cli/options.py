@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
@@ -9,6 +10,7 @@ from typing import Any, Literal, TypeVar, get_args
 import click
 import msgspec
 
+from trajgrade.keeping import Retry
 from trajgrade.run import Explain
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -26,6 +28,10 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     quiet: bool = False
     progress: bool = True
     explain: Explain | None = None
+    store: str | None = None
+    experiment: str | None = None
+    resume: bool = False
+    retry: tuple[Retry, ...] = ()
 
 
 _OPTIONS = (
@@ -58,6 +64,35 @@ _OPTIONS = (
 )  # fmt: skip
 
 
+_KEEPING = (
+    click.option(
+        "--store", metavar="URL",
+        help="Where the run is kept: runs.db, runs/ or postgresql://…; trajgrade.db if not said.",
+    ),
+    click.option("--no-store", is_flag=True, help="Keep the run nowhere."),
+    click.option("--experiment", metavar="NAME", help="What the run is grouped by in the store."),
+    click.option(
+        "--resume", is_flag=True,
+        help="Go on with the newest unfinished run of this config, if there is one.",
+    ),
+    click.option(
+        "--retry-errors", is_flag=True,
+        help="Of the newest run of this config, ask again for results in error; call no agent.",
+    ),
+    click.option(
+        "--retry-failed", is_flag=True,
+        help="Of the newest run of this config, begin rows anew on which the agent failed.",
+    ),
+)  # fmt: skip
+
+
+def keeping_flags(verb: Function) -> Function:
+    """Add the flags of a verb whose runs are kept."""
+    for option in reversed(_KEEPING):
+        verb = option(verb)
+    return verb
+
+
 def grading_flags(verb: Function) -> Function:
     """Add the shared flags to a verb."""
     for option in reversed(_OPTIONS):
@@ -77,4 +112,25 @@ def flags_of(given: dict[str, Any]) -> Flags:
         quiet=given["quiet"],
         progress=not given["no_progress"],
         explain=given["explain"],
+        **_kept(given),
     )
+
+
+def _kept(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what the flags of keeping say.
+
+    Raises:
+        UsageError: They contradict each other.
+    """
+    if "store" not in given:
+        return {}
+    again = [name for name in ("resume", "retry_errors", "retry_failed") if given[name]]
+    if given["no_store"] and (given["store"] or given["experiment"] or again):
+        raise click.UsageError("--no-store keeps nothing that the other flags could mean")
+    variable = os.environ.get("TRAJGRADE_EXPERIMENT")
+    return {
+        "store": "" if given["no_store"] else given["store"],
+        "experiment": given["experiment"] or variable,
+        "resume": given["resume"],
+        "retry": tuple(kind for kind in ("errors", "failed") if given[f"retry_{kind}"]),
+    }
