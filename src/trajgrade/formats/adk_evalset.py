@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trajgrade.errors import MalformedTraceError
+from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
 from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
@@ -38,6 +38,10 @@ _TOOLS = ("expected_tool_use", "expectedToolUse")
 _ASKED = ("user_content", "userContent")
 _ANSWERED = ("final_response", "finalResponse")
 _BETWEEN = ("intermediate_data", "intermediateData")
+_KEPT = frozenset({
+    "tool_uses", "toolUses", "tool_responses", "toolResponses", "invocation_events",
+    "invocationEvents", "intermediate_responses", "intermediateResponses",
+})  # fmt: skip
 
 
 class ADKEvalSet:
@@ -130,8 +134,14 @@ def _old(row: dict[str, Any], key: str, place: str) -> Trajectory:
 def _read(item: Any, key: str, place: str) -> Trajectory:
     raw = expect.record(item, place)
     assembly = Assembly("adk_evalset")
+    if raw and raw.keys().isdisjoint((*_ASKED, *_BETWEEN, *_ANSWERED)):
+        raise MalformedTraceError(f"{place}: no invocation: {shorten(raw)}")
     _content(assembly, "user", _first(raw, *_ASKED), f"{place}, user_content")
     between = expect.record(_first(raw, *_BETWEEN) or {}, f"{place}, intermediate_data")
+    if between and _KEPT.isdisjoint(between):
+        raise MalformedTraceError(
+            f"{place}, intermediate_data: of no known kind: {shorten(between)}"
+        )
     uses = _first(between, "tool_uses", "toolUses")
     for at, use in enumerate(expect.array(uses, f"{place}, tool_uses")):
         _part(assembly, {"function_call": use}, f"{place}, call {at}")
@@ -143,6 +153,9 @@ def _read(item: Any, key: str, place: str) -> Trajectory:
         event = expect.record(item_, f"{place}, event {at}")
         assembly.agent = expect.text(event.get("author"), f"{place}, event {at}, author")
         _content(assembly, "assistant", event.get("content"), f"{place}, event {at}")
+    for told in _first(between, "intermediate_responses", "intermediateResponses") or ():
+        if isinstance(told, dict) and "name" in told and "args" in told:
+            assembly.notes.append(f"{place}: a call among the intermediate responses, left out")
     assembly.agent = None
     answer = _first(raw, *_ANSWERED)
     _content(assembly, "assistant", answer, f"{place}, final_response")
@@ -154,7 +167,10 @@ def _read(item: Any, key: str, place: str) -> Trajectory:
 def _content(assembly: Assembly, role: str, content: Any, place: str) -> None:
     if content is None:
         return
-    parts = expect.record(content, place).get("parts")
+    held = expect.record(content, place)
+    if "parts" not in held and held.keys() - {"role"}:
+        raise MalformedTraceError(f"{place}: no content: it has no parts: {shorten(held)}")
+    parts = held.get("parts")
     add_content(assembly, role, expect.array(parts, f"{place}, parts"), place)
 
 

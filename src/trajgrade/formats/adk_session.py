@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.gemini_parts import add_content
@@ -42,6 +43,8 @@ class ADKSession:
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one session."""
         session = data if isinstance(data, dict) else {"events": data}
+        if not isinstance(session.get("events"), list):
+            raise MalformedTraceError(f"no session: it has no list of events: {shorten(session)}")
         assembly = Assembly("adk_session")
         for at, item in enumerate(expect.array(session.get("events"), "events")):
             event = expect.record(item, f"event {at}")

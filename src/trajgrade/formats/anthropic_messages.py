@@ -52,6 +52,10 @@ class AnthropicMessages:
         for at, item in enumerate(messages):
             place = f"message {at}"
             raw = expect.record(item, place)
+            if "role" not in raw and "content" not in raw:
+                raise MalformedTraceError(
+                    f"{place}: no message: it has neither role nor content: {shorten(raw)}"
+                )
             role = raw.get("role", "assistant")
             if not isinstance(role, str) or role not in _ROLES:
                 raise MalformedTraceError(

@@ -31,6 +31,7 @@ from trajgrade.trajectory import CallStatus, Trajectory
 
 _THOUGHTS = ("next_goal", "thinking", "memory")
 _BESIDE = "interacted_element"
+_PARTS = frozenset({"model_output", "result", "state"})
 
 
 class BrowserUse:
@@ -57,7 +58,11 @@ def _is_step(step: Any) -> bool:
 
 
 def _step(assembly: Assembly, step: dict[str, Any], place: str) -> str | None:
+    if _PARTS.isdisjoint(step):
+        raise MalformedTraceError(f"{place}: no step: it has none of {', '.join(sorted(_PARTS))}")
     output = expect.record(step.get("model_output") or {}, f"{place}, model_output")
+    if output and "action" not in output:
+        assembly.notes.append(f"{place}: model_output has no action: {shorten(output)}")
     actions = [
         _action(action, f"{place}, action {at}")
         for at, action in enumerate(expect.array(output.get("action"), f"{place}, action"))

@@ -101,6 +101,8 @@ def _message(item: Any, place: str, notes: list[str]) -> Loose:
     if isinstance(item, str):
         return Loose("assistant", item)
     raw = expect.record(item, place)
+    if raw and raw.keys().isdisjoint((*_TOLD, "function_call")):
+        raise MalformedTraceError(f"{place}: no message: it has none of {', '.join(sorted(_TOLD))}")
     role = ROLES.get(raw.get("role", "assistant")) if _hashable(raw.get("role")) else None
     if role is None:
         raise MalformedTraceError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
 from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
@@ -37,7 +38,7 @@ def message(assembly: Assembly, role: str, content: Any, place: str) -> list[Too
         assembly.message(role, text_of(content, place))
         return []
     blocks = [
-        block if isinstance(block, str) else expect.record(block, f"{place}, block {at}")
+        block if isinstance(block, str) else _block(block, f"{place}, block {at}")
         for at, block in enumerate(content)
     ]
     answers = [block for block in blocks if isinstance(block, dict) and _answers(block)]
@@ -57,6 +58,13 @@ def message(assembly: Assembly, role: str, content: Any, place: str) -> list[Too
     for block in answers:
         _result(assembly, block, place, step=False)
     return calls
+
+
+def _block(block: Any, place: str) -> dict[str, Any]:
+    raw = expect.record(block, place)
+    if not isinstance(raw.get("type", ""), str) and "name" in raw:
+        raise MalformedTraceError(f"{place}: its type is {shorten(raw['type'])}; is it a call?")
+    return raw
 
 
 def kind_of(block: dict[str, Any]) -> str:

@@ -22,7 +22,7 @@ from typing import Any
 
 from msgspec.structs import force_setattr
 
-from trajgrade.errors import MalformedTraceError
+from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
 from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly, status_of
@@ -113,6 +113,8 @@ def _message(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
     text = text_of(raw.get("content"), f"{place}, content")
     if kind == "user":
         assembly.message("user", text)
+    elif kind is None:
+        raise MalformedTraceError(f"{place}: a message without a type: {shorten(raw)}")
     elif kind != "gemini" and not raw.get("toolCalls"):
         assembly.message("system", text)
     else:

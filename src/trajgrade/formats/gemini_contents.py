@@ -91,6 +91,10 @@ def _read(contents: list[Any]) -> Trajectory:
     for at, content in enumerate(contents):
         place = f"content {at}"
         raw = expect.record(content, place)
+        if raw and "parts" not in raw and "role" not in raw:
+            raise MalformedTraceError(
+                f"{place}: no content: it has neither role nor parts: {shorten(raw)}"
+            )
         role = raw.get("role") or "user"
         if not isinstance(role, str) or role not in _ROLES:
             raise MalformedTraceError(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trajgrade.errors import shorten
 from trajgrade.formats import expect
 from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
@@ -26,6 +27,7 @@ MARKS = (
     "text", *_CALL, *_RESPONSE, *_CODE, *_OUTCOME,
     "inlineData", "inline_data", "fileData", "file_data",
 )  # fmt: skip
+_KNOWN = frozenset({*MARKS, "thought", "thoughtSignature", "thought_signature", "videoMetadata"})
 
 
 def add_content(assembly: Assembly, role: str, parts: list[Any], place: str) -> None:
@@ -44,7 +46,9 @@ def add_content(assembly: Assembly, role: str, parts: list[Any], place: str) -> 
         {"text": part} if isinstance(part, str) else expect.record(part, f"{place}, part {at}")
         for at, part in enumerate(parts)
     ]
-    for raw in records:
+    for at, raw in enumerate(records):
+        if raw and not _known(raw):
+            assembly.notes.append(f"{place}, part {at}: of no known kind: {shorten(raw)}")
         response = _first(raw, _RESPONSE)
         if response is not None:
             _response(assembly, expect.record(response, place), place)
@@ -58,6 +62,11 @@ def add_content(assembly: Assembly, role: str, parts: list[Any], place: str) -> 
         assembly.message(role, "".join(texts))
     for raw in others:
         _call(assembly, raw, place)
+
+
+def _known(raw: dict[str, Any]) -> bool:
+    """Whether a part is of a known kind: text, file, call, result, thought."""
+    return not raw.keys().isdisjoint(_KNOWN)
 
 
 def _first(raw: dict[str, Any], keys: tuple[str, ...]) -> Any:

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
 from trajgrade.formats.instant import instant
 from trajgrade.formats.span_attributes import describe
@@ -50,6 +51,9 @@ _VALUES = (
 _STATUSES: dict[Any, CallStatus] = {
     1: "ok", 2: "error", "STATUS_CODE_OK": "ok", "STATUS_CODE_ERROR": "error",
 }  # fmt: skip
+_BESIDE = frozenset({
+    "scope", "schemaUrl", "schema_url", "instrumentationLibrary", "instrumentation_library",
+})  # fmt: skip
 _LEVELS = 50
 
 
@@ -98,12 +102,17 @@ def _spans(document: dict[str, Any], place: str) -> Iterator[tuple[dict[str, Any
         scopes = _first(expect.record(resource, where), _SCOPES)
         for number, scope in enumerate(expect.array(scopes, f"{where}, scopeSpans")):
             inner = f"{where}, scope {number}"
-            spans = expect.record(scope, inner).get("spans")
+            held = expect.record(scope, inner)
+            spans = held.get("spans")
+            if "spans" not in held and held.keys() - _BESIDE:
+                raise MalformedTraceError(f"{inner}: has no spans: {shorten(held)}")
             for index, span in enumerate(expect.array(spans, f"{inner}, spans")):
                 yield expect.record(span, f"{inner}, span {index}"), f"{inner}, span {index}"
 
 
 def _span(raw: dict[str, Any], place: str) -> Span:
+    if _first(raw, (*_SPAN, "name", "attributes")) is None:
+        raise MalformedTraceError(f"{place}: no span: {shorten(raw)}")
     span = Span(
         id=expect.text(_first(raw, _SPAN), f"{place}, spanId") or place,
         parent=expect.text(_first(raw, _PARENT), f"{place}, parentSpanId"),
@@ -125,29 +134,40 @@ def _span(raw: dict[str, Any], place: str) -> Span:
 
 def _attributes(held: Any, place: str) -> dict[str, Any]:
     if isinstance(held, dict):
+        if any("key" in one for one in members_of(held.values())):
+            raise MalformedTraceError(f"{place}, attributes: pairs inside an object")
         return held
     found: dict[str, Any] = {}
     for at, item in enumerate(expect.array(held, f"{place}, attributes")):
         raw = expect.record(item, f"{place}, attribute {at}")
         key = expect.text(raw.get("key"), f"{place}, attribute {at}, key")
-        found[key or ""] = _value(raw.get("value"))
+        if key is None:
+            raise MalformedTraceError(f"{place}, attribute {at}: has no key: {shorten(raw)}")
+        found[key] = _value(raw.get("value"), f"{place}, {shorten(key, 100)}")
     return found
 
 
-def _value(held: Any, levels: int = _LEVELS) -> Any:
+def _value(held: Any, place: str, levels: int = _LEVELS) -> Any:
+    if isinstance(held, list):
+        raise MalformedTraceError(f"{place}: no value of an attribute: {shorten(held)}")
     if not isinstance(held, dict) or not levels:
         return held
     for key in _VALUES:
         if key in held:
+            if isinstance(held[key], (dict, list)):
+                raise MalformedTraceError(f"{place}: no {key}: {shorten(held[key])}")
             return held[key]
     listed = _first(held, ("arrayValue", "array_value"))
     if isinstance(listed, dict):
         values = listed.get("values")
-        return [_value(item, levels - 1) for item in values] if isinstance(values, list) else []
+        items = values if isinstance(values, list) else []
+        return [_value(item, place, levels - 1) for item in items]
     pairs = _first(held, ("kvlistValue", "kvlist_value"))
     if isinstance(pairs, dict):
         members = members_of([pairs.get("values")])
-        return {str(item.get("key")): _value(item.get("value"), levels - 1) for item in members}
+        return {
+            str(item.get("key")): _value(item.get("value"), place, levels - 1) for item in members
+        }
     return None
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats.message_pieces import Asked
 from trajgrade.formats.span_tools import Event, describe_tool, first_text
 from trajgrade.formats.spans import Kind, Span
@@ -191,6 +192,9 @@ def _flat(fields: dict[str, Any], side: str) -> list[Said]:
             parts[int(block[1])] = value
         else:
             rest[key] = value
+    for held in calls.values():
+        if held.get("arguments") and not _string(held.get("name")):
+            raise MalformedTraceError(f"a call without a name: {shorten(held)}")
     asked = tuple(
         Asked(held["name"], held.get("arguments", msgspec.UNSET), _string(held.get("id")))
         for _, held in sorted(calls.items())
@@ -202,6 +206,8 @@ def _flat(fields: dict[str, Any], side: str) -> list[Said]:
     content = _list(rest["content"])
     if any("type" in block for block in members([content])):
         rest["content"] = content
+    if not isinstance(rest.get("role"), str):
+        rest.pop("role", None)
     made = utterances({"role": "assistant" if side == "said" else "user", **rest})
     return [said._replace(calls=asked) if asked else said for said in made]
 

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from trajgrade import detection
+from trajgrade import detection, jsontext
 from trajgrade.errors import MalformedTraceError, TraceError
 from trajgrade.formats import expect
 from trajgrade.formats.arguments import given, parsed
@@ -122,7 +122,7 @@ def _row(row: dict[str, Any]) -> Trajectory:
     side = _side(row)
     held = row.get(side)
     try:
-        held = detection.parsed(held) if isinstance(held, str) else held
+        held = _opened(held) if isinstance(held, str) else held
         if isinstance(held, dict) and not _SIDES.keys().isdisjoint(held):
             raise MalformedTraceError("a row inside a row")
         found = detection.read(held)
@@ -131,6 +131,7 @@ def _row(row: dict[str, Any]) -> Trajectory:
     if len(found) != 1:
         raise MalformedTraceError(f"{side}: expected one trajectory, found {len(found)}")
     inner = found[0]
+    bare_text = [f"{side} is a bare text, which records no calls"] * (inner.format == "text")
     spoken = next((row[key] for key in _SIDES[side] if isinstance(row.get(key), str)), None)
     return Trajectory(
         inner.steps,
@@ -139,8 +140,20 @@ def _row(row: dict[str, Any]) -> Trajectory:
         final_response=inner.final_response if spoken is None else spoken,
         id=inner.id,
         format="vertex_trajectory",
-        notes=inner.notes,
+        notes=[*inner.notes, *bare_text],
     )
+
+
+def _opened(text: str) -> Any:
+    """Return what a column holds as text; text that was written as JSON twice is opened twice."""
+    if text.lstrip()[:1] == '"':
+        try:
+            inner = jsontext.loads(text)
+        except ValueError:
+            inner = None
+        if isinstance(inner, str):
+            text = inner
+    return detection.parsed(text)
 
 
 FORMAT = VertexTrajectory()
