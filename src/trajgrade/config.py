@@ -313,10 +313,11 @@ def config_schema() -> dict[str, Any]:
         found["description"] = found["description"].partition("\n")[0]
         described(found["properties"], record)
     root["properties"]["evaluators"] |= {"items": item}
-    root["properties"]["judge"] |= settings_schema()
+    judge, judges = settings_schema()
+    root["properties"]["judge"] |= judge
     root["properties"]["thresholds"]["additionalProperties"] = {"type": ["number", "string"]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **root,
-        "$defs": {**parts, **definitions},
+        "$defs": {**parts, **judges, **definitions},
     }

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, ClassVar, Literal
 
@@ -89,6 +89,10 @@ class JudgedEvaluator(Evaluator):
             ConfigError: There is none, or one cannot be made.
             MissingExtraError: The provider's package is not installed.
         """
+        return self._judges
+
+    @cached_property
+    def _judges(self) -> Sequence[Judge]:
         endpoint, config = getattr(self, "endpoint", None), getattr(self, "config", None)
         return judges_of(self.judge, endpoint=endpoint, config=config)
 

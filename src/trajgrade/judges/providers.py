@@ -193,15 +193,8 @@ class ProviderJudge:
         """Return the ways to keep the reply to its schema, the one to be tried first in front."""
         if request.schema is None:
             return ("prompt",)
-        mode = self._mode
-        if mode is None:
-            profile: Any = model.profile
-            able = {
-                "schema": profile.get("supports_json_schema_output", False),
-                "tool": profile.get("supports_tools", True),
-                "prompt": True,
-            }
-            self._mode = mode = next(one for one in _LADDER if able[one])
+        mode: Structured = self._mode or _able(model)
+        self._mode = mode
         if self._settings.structured != "auto":
             return (mode,)
         return _LADDER[_LADDER.index(mode) :]
@@ -332,6 +325,14 @@ def _parameters(request: JudgeRequest, mode: Structured) -> ModelRequestParamete
     return ModelRequestParameters(
         output_mode="native", output_object=wanted, allow_text_output=True
     )
+
+
+def _able(model: Model[Any]) -> Structured:
+    """Return the first way to keep a reply to its schema that a model is known to have."""
+    profile: Any = model.profile
+    if profile.get("supports_json_schema_output", False):
+        return "schema"
+    return "tool" if profile.get("supports_tools", True) else "prompt"
 
 
 def _is_form(refused: exceptions.ModelHTTPError) -> bool:

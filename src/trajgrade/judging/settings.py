@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypedDict
 
@@ -67,7 +67,7 @@ class Redact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     patterns: dict[str, str] = {}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class JudgeSettings:
     """Which judge, and how it is asked.
 
@@ -137,11 +137,22 @@ class JudgeSettings:
             return None
         return Redaction(tuple(self.redact.kinds), self.redact.patterns)
 
+    def __repr__(self) -> str:
+        """Write what is not the default."""
+        given = (
+            f"{one.name}={value!r}"
+            for one in fields(self)
+            if (value := getattr(self, one.name)) != _DEFAULTS[one.name]
+        )
+        return f"JudgeSettings({', '.join(given)})"
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the judge, whose connections cannot be pickled."""
         made = {"judge", "redaction"}
         return {name: value for name, value in self.__dict__.items() if name not in made}
 
+
+_DEFAULTS = {one.name: getattr(JudgeSettings(), one.name) for one in fields(JudgeSettings)}
 
 # How each is written; `JudgeSettings` says what they mean.
 WRITTEN: dict[str, Any] = {
@@ -227,8 +238,10 @@ def _of_potato(block: Any, where: str) -> JudgeSettings | None:
 
 def _made(written: Mapping[str, Any], where: str) -> JudgeSettings:
     given = {key: value for key, value in written.items() if value is not None}
-    faults = [*_faults(given, where)]
+    if "script" in given and not given.get("model"):
+        given.setdefault("provider", "scripted")
     provider, model = given.get("provider", ""), given.get("model", "")
+    faults = [*_faults(given, where)]
     if not faults:
         provider, model = _split(provider, model, bool(given.get("base_url")))
         try:
@@ -309,10 +322,12 @@ def _of_provider(provider: str, model: str, where: str) -> Iterator[str]:
         yield f"{where}.model: no model after {provider!r}"
 
 
-def settings_schema() -> dict[str, Any]:
-    """Return the JSON Schema of what can be written for a judge."""
-    optional = [(name, hint | None, None) for name, hint in WRITTEN.items() if hint is not Any]
+def settings_schema() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the JSON Schema of what can be written for a judge, and what it refers to."""
     record = msgspec.defstruct(
-        "judge", [*optional, ("script", Any, None)], forbid_unknown_fields=True
+        "Judge",
+        [(name, hint if hint is Any else hint | None, None) for name, hint in WRITTEN.items()],
+        forbid_unknown_fields=True,
     )
-    return {"anyOf": [{"type": "string"}, msgspec.json.schema(record)]}
+    (root,), parts = msgspec.json.schema_components([record], ref_template="#/$defs/{name}")
+    return {"anyOf": [{"type": "string"}, root]}, parts
