@@ -86,15 +86,15 @@ def student_quantile(share: float, freedom: int) -> float:
 
 
 def _student_share(value: float, freedom: int) -> float:
-    return 1 - _beta_share(freedom / 2, 0.5, freedom / (freedom + value * value)) / 2
+    return 1 - beta_share(freedom / 2, 0.5, freedom / (freedom + value * value)) / 2
 
 
-def _beta_share(a: float, b: float, x: float) -> float:
+def beta_share(a: float, b: float, x: float) -> float:
     """Return the regularised incomplete beta function I_x(a, b)."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):
-        return 1 - _beta_share(b, a, 1 - x)
+        return 1 - beta_share(b, a, 1 - x)
     front = math.exp(
         math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
         + a * math.log(x) + b * math.log1p(-x)
