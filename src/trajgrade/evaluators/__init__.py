@@ -12,6 +12,7 @@ from trajgrade.evaluators.exact import ExactMatch
 from trajgrade.evaluators.final_response import FinalResponseMatch, FinalResponseQuality
 from trajgrade.evaluators.json_schema import JSONSchemaMatch
 from trajgrade.evaluators.json_text import JSONValid
+from trajgrade.evaluators.llm_trajectory_judge import LLMTrajectoryJudge
 from trajgrade.evaluators.naming import (
     build_evaluator,
     get_supported_evaluators,
@@ -124,6 +125,10 @@ BUILTINS: dict[str, Entry] = {
     "json_valid": Entry(
         "trajgrade.evaluators.json_text:JSONValid",
         "The response is JSON (RFC 8259)",
+    ),
+    "llm_trajectory_judge": Entry(
+        "trajgrade.evaluators.llm_trajectory_judge:LLMTrajectoryJudge",
+        "A judge says how well the agent went about its task",
     ),
     "pairwise_coherence": Entry(
         "trajgrade.evaluators.pairwise:PairwiseCoherence",
@@ -334,6 +339,7 @@ __all__ = [
     "GroundednessEvaluator",
     "JSONSchemaMatch",
     "JSONValid",
+    "LLMTrajectoryJudge",
     "RegexMatch",
     "Rouge",
     "Rouge1",

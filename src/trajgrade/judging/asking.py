@@ -36,6 +36,7 @@ class Verdict:
         replies: Every reply, the last one being the one that counts.
         prompt_hash: What identifies the prompt's template.
         judge: The judge's name.
+        temperature: What the judge was asked with; None for its provider's own.
     """
 
     value: Any = None
@@ -46,6 +47,7 @@ class Verdict:
     replies: tuple[JudgeReply, ...] = ()
     prompt_hash: str = ""
     judge: str = ""
+    temperature: float | None = None
 
     @property
     def raw(self) -> str:
@@ -77,7 +79,7 @@ class Verdict:
         """What a result keeps of the verdict, as plain objects."""
         kept: dict[str, Any] = {
             "judge": self.judge, "model": self.model, "prompt_hash": self.prompt_hash,
-            "asked": len(self.replies), "tokens_in": self.tokens_in,
+            "asked": len(self.replies), "temperature": self.temperature, "tokens_in": self.tokens_in,
             "tokens_out": self.tokens_out, "cost": self.cost,
         }  # fmt: skip
         if self.reasoning:
@@ -131,10 +133,12 @@ async def asked(
     shown = prompt.redacted(hook) if hook is not None else prompt
     request = shown.request(spec, sample=sample)
     replies: list[JudgeReply] = []
+    requests: list[JudgeRequest] = []
     fault = ""
     reading: Reading | None = None
     for _ in range(2):
         reply = await judge.ask(request)
+        requests.append(request)
         replies.append(reply)
         try:
             reading = _read(reply, spec)
@@ -144,8 +148,11 @@ async def asked(
             request = _repaired(request, reply, wrong.plainly, spec)
     common: dict[str, Any] = {
         "replies": tuple(replies), "prompt_hash": prompt.hash, "judge": judge.name,
+        "temperature": getattr(judge, "temperature", None),
     }  # fmt: skip
     if reading is None:
+        for request in requests if hasattr(judge, "forget") else ():
+            judge.forget(request)  # so that asking again can bring another reply
         return Verdict(unread=f"no readable verdict after a second request: {fault}", **common)
     return Verdict(reading.value, reading.score, reading.reasoning, reading.extra, **common)
 

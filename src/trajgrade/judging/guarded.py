@@ -111,6 +111,11 @@ class GuardedJudge:
         """What is done to every text before it is sent."""
         return self._settings.redaction
 
+    @property
+    def temperature(self) -> float | None:
+        """The temperature that is asked for; None for the provider's own."""
+        return self._settings.temperature
+
     async def ask(self, request: JudgeRequest) -> JudgeReply:
         """Ask once, or as often as it takes.
 
