@@ -79,8 +79,8 @@ class Verdict:
         """What a result keeps of the verdict, as plain objects."""
         kept: dict[str, Any] = {
             "judge": self.judge, "model": self.model, "prompt_hash": self.prompt_hash,
-            "asked": len(self.replies), "temperature": self.temperature, "tokens_in": self.tokens_in,
-            "tokens_out": self.tokens_out, "cost": self.cost,
+            "temperature": self.temperature, "asked": len(self.replies),
+            "tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "cost": self.cost,
         }  # fmt: skip
         if self.reasoning:
             kept["reasoning"] = self.reasoning
@@ -151,8 +151,9 @@ async def asked(
         "temperature": getattr(judge, "temperature", None),
     }  # fmt: skip
     if reading is None:
-        for request in requests if hasattr(judge, "forget") else ():
-            judge.forget(request)  # so that asking again can bring another reply
+        forget = getattr(judge, "forget", None)
+        for request in requests if forget is not None else ():
+            forget(request)  # so that asking again can bring another reply
         return Verdict(unread=f"no readable verdict after a second request: {fault}", **common)
     return Verdict(reading.value, reading.score, reading.reasoning, reading.extra, **common)
 
