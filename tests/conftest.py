@@ -57,6 +57,14 @@ def shared_files(pattern: str) -> list[Any]:
     return found or [pytest.param(None, id=pattern, marks=needs_shared)]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _runs_kept_apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Runs that the command keeps lie in no folder of the project."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRAJGRADE_STORE", str(tmp_path_factory.mktemp("kept") / "runs.db"))
+        yield
+
+
 @pytest.fixture
 def shared() -> Path:
     """The folder ../shared; a test that asks for it is skipped where there is none."""

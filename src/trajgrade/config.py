@@ -23,9 +23,11 @@ from trajgrade.errors import ConfigError, TrajgradeError, shorten, unknown
 from trajgrade.evaluators.schema import described, evaluators_schema
 from trajgrade.evaluators.spelling import Graders, faults_of, graders, likely_keys
 from trajgrade.evaluators.written import type_fault
+from trajgrade.record import DATASET, RUN
 from trajgrade.run import Explain
 from trajgrade.sources import Kind
 from trajgrade.thresholds import parse_thresholds
+from trajgrade.versions import address_of
 
 _ROLES_ONLY = msgspec.Meta(extra_json_schema={"propertyNames": {"enum": list(ROLES)}})
 _DECLARED = re.compile(r"(?P<name>.*?): fields: (?P<role>\w+): (?P<fault>.*)")
@@ -50,7 +52,8 @@ class Config(
 
     Attributes:
         name: What reports call the run.
-        dataset: A path, a glob pattern, a folder, a list of those, or `sample:NAME`.
+        dataset: A path, a glob pattern, a folder, a list of those, `sample:NAME`; or, of the store,
+            the dataset `store:NAME@TAG` or the answers of a run, `run:ID`.
         fields: Which field of a row holds which role, as a dotted path; null leaves a role out.
         evaluators: Names, `name: {parameters}`, or `{name, params, key, pass}`.
         judge: The judge of evaluators that name none: `openai:gpt-5-mini`, or its settings.
@@ -91,7 +94,16 @@ class Config(
         where = self.dataset
         if isinstance(where, DatasetFiles):
             return Dataset.load(where.path, self.fields, format=where.format)
+        if isinstance(where, str) and where.startswith(DATASET):
+            from trajgrade.stores.kept import kept_dataset
+
+            return kept_dataset(where, self.fields, store=self.store)
         return Dataset.load(where, self.fields)
+
+    @property
+    def is_run(self) -> bool:
+        """Whether the answers of a kept run are graded."""
+        return isinstance(self.dataset, str) and self.dataset.startswith(RUN)
 
     def _grading(self) -> dict[str, Any]:
         if self.judge is None:
@@ -104,7 +116,7 @@ class Config(
     def arguments(self) -> dict[str, Any]:
         """Return the config as arguments of `trajgrade.evaluate`."""
         return {
-            "dataset": self.open(),
+            "dataset": self.dataset if self.is_run else self.open(),
             **self._grading(),
             "thresholds": self.thresholds,
             "select": Selected(limit=self.limit),
@@ -264,6 +276,10 @@ class _Checking:
         try:
             if isinstance(where, str) and where.startswith(SAMPLE):
                 sample_path(where.removeprefix(SAMPLE))
+            elif isinstance(where, str) and where.startswith(DATASET):
+                address_of(where)
+            elif isinstance(where, str) and where.startswith(RUN):
+                return
             elif isinstance(where, DatasetFiles):
                 sources.find(where.path, where.format)
             else:
@@ -290,7 +306,7 @@ def _placed(where: Any, folder: Path) -> Any:
         return msgspec.structs.replace(where, path=_placed(where.path, folder))
     if isinstance(where, list):
         return [_placed(one, folder) for one in where]
-    rooted = where.startswith((SAMPLE, "~")) or "://" in where or not where
+    rooted = where.startswith((SAMPLE, RUN, DATASET, "~")) or "://" in where or not where
     return where if rooted or folder == Path() else str(folder / where)
 
 

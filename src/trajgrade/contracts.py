@@ -16,6 +16,7 @@ from trajgrade.glimpse import Glimpse
 from trajgrade.record import Holder, Key, RunRecord, State, StoredRow
 from trajgrade.result import EvaluationResult
 from trajgrade.trajectory import Trajectory
+from trajgrade.versions import DatasetVersion, Kept
 
 Reads = Literal["trajectory", "response", "raw"]
 
@@ -165,6 +166,50 @@ class RunWriter(Protocol):
     def __exit__(self, *raised: object) -> None: ...
 
 
+class Datasets(Protocol):
+    """Datasets that are kept: a version never changes, and each change is a new one."""
+
+    def put(
+        self, name: str, rows: Iterable[Mapping[str, Any]], *, note: str = ""
+    ) -> DatasetVersion:
+        """Keep rows as the newest version; where they are the newest already, that is returned."""
+        ...
+
+    def add(
+        self, name: str, rows: Iterable[Mapping[str, Any]], *, note: str = ""
+    ) -> DatasetVersion:
+        """Keep the newest version with these rows, which replace those of their ids."""
+        ...
+
+    def tag(self, name: str, tag: str, as_of: str | int = "latest") -> DatasetVersion:
+        """Have a tag name a version, and no other."""
+        ...
+
+    def names(self) -> list[str]:
+        """Return the names of all datasets, in order."""
+        ...
+
+    def versions(self, name: str) -> list[DatasetVersion]:
+        """Return the versions of a dataset, the newest first; none where there is no dataset."""
+        ...
+
+    def version(self, name: str, as_of: str | int = "latest") -> DatasetVersion:
+        """Return the version that a tag, a number or `latest` means.
+
+        Raises:
+            DatasetError: It means none.
+        """
+        ...
+
+    def kept(self, name: str, as_of: str | int = "latest", split: str = "") -> Iterator[Kept]:
+        """Yield a version's rows as they are kept."""
+        ...
+
+    def rows(self, name: str, as_of: str | int = "latest", split: str = "") -> Iterator[Any]:
+        """Yield a version's rows."""
+        ...
+
+
 class Store(Protocol):
     """Where runs are kept. Every method raises `StoreError` where it cannot do what it says.
 
@@ -173,6 +218,11 @@ class Store(Protocol):
     """
 
     url: str
+
+    @property
+    def datasets(self) -> Datasets:
+        """The datasets that are kept here."""
+        ...
 
     def create(self, record: RunRecord) -> RunWriter:
         """Begin a run, and hold it."""

@@ -17,6 +17,9 @@ from trajgrade.jsontext import dumps
 
 State = Literal["running", "interrupted", "stopped", "finished"]
 
+RUN = "run:"  # begins the name of a kept run, where a dataset is asked for
+DATASET = "store:"  # begins the address of a kept dataset
+
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # none that is taken for another
 _TAIL = 8
 

@@ -16,17 +16,15 @@ from trajgrade.errors import StoreError
 from trajgrade.flow import Earlier
 from trajgrade.keeping import example_of, key_of
 from trajgrade.packing import unpack
-from trajgrade.record import Key, RunRecord
+from trajgrade.record import RUN, Key, RunRecord
 from trajgrade.run import Row, Run
 from trajgrade.tally import Graded, Metric, Tally
 from trajgrade.thresholds import judge, parse_thresholds
 
-PREFIX = "run:"
-
 
 def is_run(place: object) -> bool:
     """Whether a text names a run of the store."""
-    return isinstance(place, str) and place.startswith(PREFIX)
+    return isinstance(place, str) and place.startswith(RUN)
 
 
 class Replay:
@@ -46,13 +44,13 @@ class Replay:
     """
 
     def __init__(self, store: Store, name: str) -> None:
-        self.record = store.run(name.removeprefix(PREFIX))
+        self.record = store.run(name.removeprefix(RUN))
         self.examples: list[Example] = []
         self._rows: dict[Key, Row] = {}
         for stored in store.rows(self.record.id):
             if stored.example is None:
                 raise StoreError(
-                    f"{PREFIX}{self.record.id}: no agent was called, and what it graded is in "
+                    f"{RUN}{self.record.id}: no agent was called, and what it graded is in "
                     f"{self.record.dataset}: grade that again"
                 )
             self.examples.append(example_of(stored.example))

@@ -19,7 +19,8 @@ from trajgrade.flow import Done, InOrder, Keeper, flow
 from trajgrade.grading import Grader
 from trajgrade.keeping import Keeping, Retry, begin_record
 from trajgrade.measured import MEASURED, OnFailure, check
-from trajgrade.replay import PREFIX, Replay, is_run
+from trajgrade.record import DATASET, RUN
+from trajgrade.replay import Replay, is_run
 from trajgrade.run import Explain, InterruptedRunError, Row, Run
 from trajgrade.tally import Metric, Tally, metrics_of
 from trajgrade.thresholds import Threshold, judge, parse_thresholds
@@ -97,7 +98,7 @@ class Plan(NamedTuple):
         if self.agent is not None:
             found |= {"agent": _named(self.agent.target), "on_failure": self.on_failure}
         if self.replay is not None:
-            again = f"{PREFIX}{self.replay.record.id}"
+            again = f"{RUN}{self.replay.record.id}"
             found |= {"agent": again, "on_failure": self.on_failure}
         return found
 
@@ -127,7 +128,8 @@ def evaluate(
 
     Args:
         dataset: A `Dataset`, or whatever `Dataset.load` takes: a path, a pattern, a frame, rows; or
-            `run:ID`, a run of the store whose answers are graded again.
+            `run:ID`, a run of the store whose answers are graded again, or `store:NAME@TAG`, a
+            dataset of the store.
         evaluators: Evaluators, functions, names, or any spelling of the config file.
         agent: What answers each row, in place of outputs that the dataset holds: an `Agent`, a
             function of the inputs, sync or async, or an object with `query(input=…)`.
@@ -165,6 +167,10 @@ def evaluate(
     if is_run(dataset):
         replay = Replay(_opened(store), dataset)
         dataset = Dataset.load(replay.examples, name=dataset)
+    elif isinstance(dataset, str) and dataset.startswith(DATASET):
+        from trajgrade.stores.kept import kept_dataset
+
+        dataset = kept_dataset(dataset, fields, store=store)
     plan = _planned(
         dataset, evaluators, agent, on_failure, fields, passes, thresholds, select, explain, replay
     )

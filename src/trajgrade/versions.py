@@ -213,7 +213,6 @@ class Address(NamedTuple):
     split: str
 
 
-PREFIX = "store:"
 _ADDRESS = re.compile(r"store:(?P<name>[^@/]+)(?:@(?P<as_of>[^@/]+))?(?:/(?P<split>[^@/]+))?")
 
 

@@ -24,6 +24,7 @@ VERBS: dict[str, Entry] = {
     ),
     "show": Entry("trajgrade.cli.show:show", "Print a trace as trajgrade reads it"),
     "convert": Entry("trajgrade.cli.convert:convert", "Write traces of any format in one shape"),
+    "dataset": Entry("trajgrade.cli.dataset:dataset", "Keep datasets, version by version"),
     "list": Entry("trajgrade.cli.list:list_", "List evaluators, formats or samples"),
     "sample": Entry("trajgrade.cli.sample:sample", "Write a bundled dataset to a file"),
 }

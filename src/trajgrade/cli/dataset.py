@@ -67,23 +67,80 @@ def show(name: str, store: str | None, *, as_json: bool) -> None:
 
 @dataset.command
 @click.argument("name")
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1)
+@click.option("--from", "run", metavar="RUN", help="Only rows that are in this kept run.")
+@click.option(
+    "--where", metavar="EXPR", help="Of the run: 'trajectory_match < 1', 'm is error', ..."
+)
 @click.option("--replace", is_flag=True, help="Keep these rows alone, not beside those there are.")
 @click.option("--note", default="", metavar="TEXT", help="Why.")
 @_store_flag
-def add(name: str, files: tuple[str, ...], note: str, store: str | None, *, replace: bool) -> None:
+def add(
+    name: str,
+    files: tuple[str, ...],
+    run: str | None,
+    where: str | None,
+    note: str,
+    store: str | None,
+    *,
+    replace: bool,
+) -> None:
     """Keep the rows of FILES as a new version of the dataset NAME.
 
-    A row replaces the one of its id. Where nothing changes, no version is made.
+    A row replaces the one of its id. Where nothing changes, no version is made. With --from, only
+    rows of that run are kept; if an agent answered in it, FILES may be left out.
     """
     from trajgrade.dataset import Dataset
 
-    rows = list(Dataset.load(list(files)).records())
+    if where is not None and run is None:
+        raise click.UsageError("--where is said of a run: name it by --from")
+    if run is None and not files:
+        raise click.UsageError("name files, or a run by --from")
+    rows = list(Dataset.load(list(files)).records()) if files else []
+    if run is not None:
+        rows = _of_run(run, where, store, rows if files else None)
     kept = _datasets(store)
     before = kept.versions(name)
     put = kept.put if replace else kept.add
-    version = put(name, rows, note=note or f"from {', '.join(files)}")
+    origin = " ".join([*files, *(["run", run] if run else []), *([where] if where else [])])
+    version = put(name, rows, note=note or f"from {origin}")
     _told(version, before)
+
+
+def _of_run(
+    run: str, where: str | None, store: str | None, rows: list[dict[str, Any]] | None
+) -> list[dict[str, Any]]:
+    """Return those rows that are in a run, and fit; those that were answered where none are given.
+
+    Raises:
+        ConfigError: There are none.
+    """
+    from trajgrade.curation import Where
+    from trajgrade.errors import ConfigError
+    from trajgrade.replay import Replay, run_of
+    from trajgrade.stores import open_store
+
+    opened = open_store(store)
+    record = opened.run(run.removeprefix("run:"))
+    found = run_of(opened, record)
+    fits = Where(where, list(found.summary)) if where is not None else lambda _row: True
+    wanted = {(row.id, row.trial) for row in found.rows if fits(row)}
+    if rows is None:
+        answered = Replay(opened, record.id).examples
+        rows = [_as_row(example) for example in answered]
+    picked = [row for row in rows if (str(row.get("id")), row.get("trial")) in wanted]
+    if not picked:
+        why = f"no row fits {where!r}" if not wanted else "no row of the files has an id of the run"
+        raise ConfigError(f"run {record.id}: {why}")
+    return picked
+
+
+def _as_row(example: Any) -> dict[str, Any]:
+    """Return what was asked and expected in an example, and what was answered."""
+    from trajgrade.keeping import plain_example
+
+    gone = ("row", "source", "notes")
+    return {key: value for key, value in plain_example(example).items() if key not in gone}
 
 
 @dataset.command

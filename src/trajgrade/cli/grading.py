@@ -18,6 +18,7 @@ from trajgrade.dataset import Selected
 from trajgrade.dataset.samples import SAMPLE
 from trajgrade.errors import ConfigError, TrajgradeError
 from trajgrade.jsontext import dumps
+from trajgrade.record import DATASET, RUN
 from trajgrade.registry import reports
 from trajgrade.run import Explain, InterruptedRunError, Run
 from trajgrade.runner import evaluate
@@ -45,7 +46,7 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bo
     )
     _check_saves(flags.saves, [*inputs, *_files(config)])
     told: list[str] = []
-    run = _run(config, flags, told, _kept_in(config, flags) if keep else {})
+    run = _run(config, flags, told, _kept_in(config, flags) if keep or config.is_run else {})
     unsaved = [fault for path in flags.saves for fault in _saved(run, path, quiet=flags.quiet)]
     with closed_quietly():
         _show(run, flags, config.explain, told)
@@ -56,11 +57,11 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bo
 
 def _kept_in(config: Config, flags: Flags) -> dict[str, Any]:
     """Return where the run is kept and what it goes on with, as arguments of `evaluate`."""
-    if flags.store == "":
+    if flags.store == "" and not config.is_run:
         return {}
     from trajgrade.stores import open_store
 
-    store = open_store(flags.store or config.store)
+    store = open_store(flags.store or config.store or None)
     return {"store": store, "resume": flags.resume, "retry": flags.retry}
 
 
@@ -132,7 +133,7 @@ def _check_saves(saves: Sequence[Path], inputs: Sequence[Path]) -> None:
 
 def _files(config: Config) -> list[Path]:
     where = config.dataset
-    if isinstance(where, str) and where.startswith(SAMPLE):
+    if isinstance(where, str) and where.startswith((SAMPLE, RUN, DATASET)):
         return []
     paths = where.path if isinstance(where, DatasetFiles) else where
     return [source.path for source in find(paths)]

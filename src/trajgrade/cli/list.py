@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
-KINDS = ("evaluators", "formats", "samples")
+if TYPE_CHECKING:
+    from trajgrade.record import RunRecord
+
+KINDS = ("evaluators", "formats", "samples", "runs")
 
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS))
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects.")
-def list_(kind: str, *, as_json: bool) -> None:
-    """List evaluators, formats or samples, with what each is in a line."""
+@click.option("--store", metavar="URL", help="Where runs are kept; trajgrade.db if not said.")
+@click.option("--experiment", metavar="NAME", help="Only the runs of that experiment.")
+def list_(kind: str, store: str | None, experiment: str | None, *, as_json: bool) -> None:
+    """List evaluators, formats, samples, or kept runs, with what each is in a line."""
     from trajgrade.jsontext import dumps
 
-    found = _found(kind)
+    if kind == "runs":
+        found = _runs(store, experiment, plain=as_json)
+        if not found and not as_json:
+            click.echo("no runs are kept here", err=True)
+            return
+    elif store or experiment:
+        raise click.UsageError("--store and --experiment are for runs")
+    else:
+        found = _found(kind)
     if as_json:
         sys.stdout.write(f"{dumps(found, indent=2).decode()}\n")
         return
@@ -25,6 +39,33 @@ def list_(kind: str, *, as_json: bool) -> None:
     width = max(len(one["name"]) for one in found)
     for one in found:
         click.echo(f"{printable(one['name']):{width}}  {printable(one['description'])}")
+
+
+def _runs(store: str | None, experiment: str | None, *, plain: bool) -> list[dict[str, Any]]:
+    """Return the kept runs, the newest first."""
+    import msgspec
+
+    from trajgrade.stores import open_store
+
+    records = open_store(store).runs(experiment=experiment)
+    if plain:
+        return [msgspec.to_builtins(record) for record in records]
+    return [{"name": record.id, "description": _told(record)} for record in records]
+
+
+def _told(record: RunRecord) -> str:
+    """Return a run in a line."""
+    metrics = (record.result or {}).get("metrics", {})
+    means = [
+        f"{key} {metric['mean']:.3f}" if metric.get("mean") is not None else f"{key} –"
+        for key, metric in metrics.items()
+    ]
+    named = [part for part in (record.experiment, record.name) if part]
+    rows = (record.result or {}).get("n_rows")
+    counted = f"{rows} rows" if rows is not None else ""
+    return "  ".join(
+        filter(None, [record.state, record.dataset, counted, *named, ", ".join(means)])
+    )
 
 
 def _found(kind: str) -> list[dict[str, str]]:

@@ -21,7 +21,7 @@ class Progress:
         wanted: Whether it may be shown.
     """
 
-    def __init__(self, dataset: Dataset, *, wanted: bool) -> None:
+    def __init__(self, dataset: Dataset | str, *, wanted: bool) -> None:
         self._dataset = dataset
         self._shown = wanted and someone_looks()
         self._last = 0.0
@@ -31,7 +31,7 @@ class Progress:
     def __enter__(self) -> Self:
         """Count the rows."""
         if self._shown:
-            self._total = self._dataset.count()
+            self._total = self._dataset.count() if isinstance(self._dataset, Dataset) else 0
         return self
 
     def __call__(self, done: int) -> None:
@@ -39,7 +39,8 @@ class Progress:
         now = time.monotonic()
         if self._shown and now - self._last >= _EVERY:
             self._last = now
-            self._write(f"{done:,} of {self._total:,} rows")
+            total = f" of {self._total:,}" if self._total else ""
+            self._write(f"{done:,}{total} rows")
 
     def __exit__(
         self,

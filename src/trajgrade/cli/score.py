@@ -56,7 +56,7 @@ _FIELD_FLAGS = ("outputs", "reference", "id", "trial")
 @grading_flags
 @click.pass_context
 def score(context: click.Context, /, **given: Any) -> None:
-    """Grade the rows of FILE...: paths, glob patterns, folders or sample:NAME."""
+    """Grade the rows of FILE...: paths, glob patterns, folders, sample:NAME or run:ID."""
     from trajgrade.cli.grading import grade
 
     context.exit(grade(config_of(given), flags_of(given)))
@@ -87,6 +87,8 @@ def config_of(given: dict[str, Any]) -> Config:
         raise ConfigError(*faults)
     if specs:
         return config
+    if config.is_run:
+        raise ConfigError(f"{config.dataset}: name what grades its answers: -e NAME")
     document["evaluators"] = list(_fitting(config.open()))
     click.echo(f"no -e given; grading with {', '.join(document['evaluators'])}", err=True)
     return load_config(document)

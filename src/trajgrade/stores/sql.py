@@ -12,7 +12,18 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Self
 
 import msgspec
-from sqlalchemy import Connection, Engine, Select, delete, func, insert, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.exc import DBAPIError
 
 from trajgrade.contracts import RunWriter
@@ -232,7 +243,7 @@ class SqlStore:
         while True:
             page = self._found(
                 select(*list(ROWS.c)[1:])
-                .where(where, tuple_(ROWS.c.place, ROWS.c.trial) > tuple_(*after))
+                .where(where, *_behind(after))
                 .order_by(ROWS.c.place, ROWS.c.trial)
                 .limit(size)
             )
@@ -256,7 +267,7 @@ class SqlStore:
         while True:
             page = self._found(
                 select(ROWS.c.place, ROWS.c.trial)
-                .where(where, tuple_(ROWS.c.place, ROWS.c.trial) > tuple_(*after))
+                .where(where, *_behind(after))
                 .order_by(ROWS.c.place, ROWS.c.trial)
                 .limit(_MOST * 4)
             )
@@ -298,6 +309,12 @@ class SqlStore:
 
     def __exit__(self, *raised: object) -> None:
         self.close()
+
+
+def _behind(key: Key) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions of what comes after a key, as an index can answer them."""
+    later = or_(ROWS.c.place > key.row, ROWS.c.trial > key.trial)
+    return (ROWS.c.place >= key.row, later)
 
 
 def _page_after(rows: list[StoredRow]) -> int:
