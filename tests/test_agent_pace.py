@@ -41,7 +41,7 @@ def of_kind(kind, function, coroutine):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_call_that_takes_too_long_is_its_rows_failure(kind):
-    """Known fault B143: the run neither waits for it nor starves, and says that its thread goes on."""
+    """Known fault B143: the run neither waits for it nor starves, and says that its thread is left."""
     release, cancelled = threading.Event(), []
 
     def function(prompt):
@@ -63,7 +63,7 @@ def test_a_call_that_takes_too_long_is_its_rows_failure(kind):
     found = answers(agent, 6, max_concurrency=2, timeout=0.1)
     assert time.monotonic() - began < 30
     release.set()
-    goes_on = "; its thread goes on, as none can be ended" if kind != "coroutine" else ""
+    goes_on = "; its thread is left to itself" if kind != "coroutine" else ""
     assert said(found) == [f"no answer within 0.1 s{goes_on}"] * 3 + ["p3", "p4", "p5"]
     assert [outcome.error.type for _, outcome in found[:3]] == ["TimeoutError"] * 3
     assert all(outcome.latency_in_seconds >= 0.09 for _, outcome in found[:3])

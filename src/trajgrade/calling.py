@@ -312,7 +312,7 @@ class _InThreads:
         job: _Job = turn.what
         with self._lock:
             self._abandoned += 1
-        late = _late(self._pace, more="; its thread goes on, as none can be ended")
+        late = _late(self._pace, more="; its thread is left to itself")
         following = self._after(job, Called(turn.seconds, raised=late, attempts=job.attempt))
         if not self._closed.is_set():
             self._take_place()
