@@ -34,25 +34,28 @@ if TYPE_CHECKING:
 # An object with a key, a list of objects, or a very deep list; prose begins like none of them.
 _LIKE_JSON = re.compile(r"""\s*(\{\s*["']|(\[\s*)+\{|(\[\s*){20})""")
 
+_CLAIMS = "claimants"
+
 
 def read(data: Any, format: str | None = None) -> list[Trajectory]:  # noqa: A002 the field's word
     """Read the trajectories that the data holds, at least one.
 
     Args:
-        data: The raw trace, parsed or as an object.
+        data: The raw trace, parsed or as an object, or a glimpse of it.
         format: The name of its format, where it should not be detected.
 
     Raises:
         UnknownNameError: There is no format of that name.
         TraceError: The data cannot be read.
     """
-    if isinstance(data, str):
-        data = parsed(data)
-    if format is None and type(data) is list:
-        found = _by_wire(data)
+    seen = data if isinstance(data, Glimpse) else None
+    text = isinstance(data, str)
+    raw = parsed(data) if text else data if seen is None else seen.data
+    if format is None and type(raw) is list and (seen is None or _CLAIMS not in seen.memo):
+        found = by_wire(raw)
         if found is not None:
             return [found]
-    seen = Glimpse(data)
+    seen = Glimpse(raw, parsed=text) if seen is None else seen
     if format is not None:
         return _read(format, formats.find(format), seen)
     claims = claimants(seen)
@@ -98,7 +101,8 @@ def _each(lines: list[str]) -> list[Any] | None:
         return None
 
 
-def _by_wire(data: list[Any]) -> Trajectory | None:
+def by_wire(data: list[Any]) -> Trajectory | None:
+    """Return the trajectory of data that a format's strict type accepts; None where none does."""
     for reader in _readers(len(formats.entries))[1]:
         try:
             strict = msgspec.convert(data, reader.wire)
@@ -119,8 +123,13 @@ def _readers(_registered: int) -> tuple[dict[str, Format], list[Any]]:
 
 def claimants(seen: Glimpse) -> dict[str, Format]:
     """Return every format that recognises the data, by name."""
-    readers, _ = _readers(len(formats.entries))
-    return {name: reader for name, reader in readers.items() if reader.recognises(seen)}
+    if _CLAIMS not in seen.memo:
+        readers, _ = _readers(len(formats.entries))
+        seen.memo[_CLAIMS] = {
+            name: reader for name, reader in readers.items() if reader.recognises(seen)
+        }
+    found: dict[str, Format] = seen.memo[_CLAIMS]
+    return dict(found)
 
 
 def _read(name: str, reader: Format, seen: Glimpse) -> list[Trajectory]:

@@ -30,14 +30,18 @@ _LISTS = ("tool_calls", "calls")
 class Glimpse:
     """The names that stand in a raw trace.
 
+    Args:
+        data: The raw data.
+        parsed: Whether it is what JSON text holds, so that no object of another kind is in it.
+
     Attributes:
         data: The raw data; objects that can say what they hold (pydantic models, LangChain
             messages, dataclasses, arrays, …) are replaced by it, down to the parts of a message.
         memo: What formats found out about the data, for those that ask the same.
     """
 
-    def __init__(self, data: Any) -> None:
-        self.data = plain(data)
+    def __init__(self, data: Any, *, parsed: bool = False) -> None:
+        self.data = data if parsed else plain(data)
         self.memo: dict[str, Any] = {}
 
     @cached_property

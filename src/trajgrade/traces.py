@@ -71,8 +71,9 @@ def _of_source(
     elif isinstance(source, Trajectory):
         yield source
     else:
-        data = detection.parsed(source) if isinstance(source, str) else source
-        yield from _traces(data, format, on_error)
+        text = isinstance(source, str)
+        data = detection.parsed(source) if text else source
+        yield from _traces(data, format, on_error, parsed=text)
 
 
 def _is_path(text: str) -> bool:
@@ -110,7 +111,7 @@ def _of_file(
         document = detection.parsed(text)
         if file.path.name.lower().removesuffix(".gz").endswith(".json") and document is text:
             raise MalformedTraceError("the file is not JSON")
-    yield from _traces(document, format, on_error, str(file))
+    yield from _traces(document, format, on_error, str(file), parsed=True)
 
 
 def _of_lines(
@@ -125,19 +126,25 @@ def _of_lines(
         document = _whole(path)  # a document on several lines, whatever the file's name
         if document is None:
             raise
-        yield from _traces(document[0], format, on_error, str(path))
+        yield from _traces(document[0], format, on_error, str(path), parsed=True)
         return
     session = [value for _, value in first]
-    if _is_one(session, format):
+    if _is_one(Glimpse(session, parsed=True), format):
         with _placed(str(path)):
-            found = detection.read([*session, *(value for _, value in values)], format)
+            whole = [*session, *(value for _, value in values)]
+            found = detection.read(Glimpse(whole, parsed=True), format)
         yield from found
         return
     for number, value in chain(first, values):
         found = []
         with _told(on_error), _placed(f"{path} line {number}"):
-            found = detection.read(value, format)
+            found = detection.read(_seen(value), format)
         yield from found
+
+
+def _seen(value: Any) -> Any:
+    """Return a glimpse of what a JSON text holds; a text stays, since it may hold one itself."""
+    return value if isinstance(value, str) else Glimpse(value, parsed=True)
 
 
 def _values(path: Path) -> Iterator[tuple[int, Any]]:
@@ -161,29 +168,43 @@ def _traces(
     format: str | None,  # noqa: A002 the field's word for it
     on_error: OnError | None,
     place: str = "",
+    *,
+    parsed: bool = False,
 ) -> Iterator[Trajectory]:
-    if not isinstance(data, (list, tuple)) or not data or _is_one(data, format):
+    if format is None and type(data) is list and data:
+        whole = detection.by_wire(data)
+        if whole is not None:
+            yield whole
+            return
+    with _placed(place):
+        seen = Glimpse(data, parsed=parsed)
+    if not isinstance(data, (list, tuple)) or not data or _is_one(seen, format):
         with _placed(place):
-            found = detection.read(data, format)
+            found = detection.read(seen, format)
         yield from found
         return
     for number, item in enumerate(data):
         found = []
         try:
-            found = [item] if isinstance(item, Trajectory) else detection.read(item, format)
+            if isinstance(item, Trajectory):
+                found = [item]
+            else:
+                found = detection.read(_seen(item) if parsed else item, format)
         except TraceError as broken:
             strange = number == 0 and isinstance(broken, UnknownTraceError)
-            if strange and not (on_error and any(_is_one(other, format) for other in data[1:])):
+            if strange and not (
+                on_error and any(_is_one(Glimpse(other), format) for other in data[1:])
+            ):
                 with _placed(place):  # not even a list of traces: the fault is that of the whole
-                    detection.read(data, format)
+                    detection.read(seen, format)
             with _told(on_error), _placed(f"{place} item {number}".strip()):
                 raise
         yield from found
 
 
-def _is_one(data: Any, format: str | None) -> bool:  # noqa: A002 the field's word for it
+def _is_one(seen: Glimpse, format: str | None) -> bool:  # noqa: A002 the field's word for it
     """Whether a list is one trace, not a list of such."""
-    seen = Glimpse(data)
+    data = seen.data
     if format is None:
         claims = set(detection.claimants(seen))
     else:
