@@ -328,7 +328,7 @@ def test_an_interrupted_run_reports_and_saves_what_was_done(folder: Path, proces
     config = configured(folder, evaluators=["exact_match", "slow", "edit_distance"])
     done = process("run", config, "-o", "out.json", script=INTERRUPTING)
     assert done.code == 130
-    assert done.err == "interrupted after 7 rows\nsaved out.json\n"
+    assert done.err == "interrupted after 7 rows; go on with it by --resume\nsaved out.json\n"
     assert done.out.startswith("7 rows from rows.json")
     assert "interrupted, the figures are of these rows only" in done.out
     saved = json.loads((folder / "out.json").read_text())
