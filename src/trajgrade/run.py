@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from importlib import import_module
 from os import SEEK_END
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -21,7 +22,7 @@ from trajgrade.errors import MissingExtraError
 from trajgrade.packing import pack, unpack
 from trajgrade.registry import reports
 from trajgrade.result import AgentError, EvaluationResult
-from trajgrade.summary import Summary
+from trajgrade.summary import MetricSummary, Summary
 from trajgrade.thresholds import Outcome
 
 if TYPE_CHECKING:
@@ -77,6 +78,10 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
         return {**found, "results": {key: r.to_dict() for key, r in self.results.items()}}
 
 
+class _Named(msgspec.Struct):
+    id: str
+
+
 class Rows(Sequence[Row]):
     """The rows of a run, packed on disk, and read back when they are asked for."""
 
@@ -108,11 +113,14 @@ class Rows(Sequence[Row]):
         """Take back what was added to one result of one row."""
         self.amended.get(row, {}).pop(key, None)
 
-    def _read(self, index: int) -> Row:
+    def _packed(self, index: int) -> bytes:
         if self._waiting:
             self._write()
         self._file.seek(self._ends[index])
-        row = unpack(self._file.read(self._ends[index + 1] - self._ends[index]), Row)
+        return self._file.read(self._ends[index + 1] - self._ends[index])
+
+    def _read(self, index: int) -> Row:
+        row = unpack(self._packed(index), Row)
         for key, metadata in self.amended.get(index, {}).items():
             result = row.results[key]
             row.results[key] = msgspec.structs.replace(
@@ -126,6 +134,11 @@ class Rows(Sequence[Row]):
             return [self._read(place) for place in range(*index.indices(len(self)))]
         place = range(len(self))[index]
         return self._read(place)
+
+    def ids(self) -> Iterator[str]:
+        """Yield the id of each row, reading no more of it."""
+        for index in range(len(self)):
+            yield unpack(self._packed(index), _Named).id
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -154,6 +167,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         id: What names it in the store; empty where it is kept in none.
         name: What the run was called, if anything.
         dataset: The dataset's name.
+        dataset_hash: The hash of what was in it; empty where that was not asked for.
         evaluators: Each metric's evaluator, as it was built.
         outcomes: Whether the thresholds are met.
         warnings: What should be looked at, one sentence each.
@@ -170,6 +184,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     id: str = ""
     name: str = ""
     dataset: str
+    dataset_hash: str = ""
     evaluators: dict[str, str]
     outcomes: tuple[Outcome, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -218,12 +233,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             **({"id": self.id} if self.id else {}),
             "name": self.name,
             "dataset": self.dataset,
+            **({"dataset_hash": self.dataset_hash} if self.dataset_hash else {}),
             "started_at": self.started_at.isoformat(),
             "seconds": round(self.seconds, 3),
             "interrupted": self.interrupted,
             "n_rows": len(self.rows),
             "n_examples": self.n_examples,
             "evaluators": self.evaluators,
+            "scales": {key: _scale(m) for key, m in self.summary.items()},
             "metrics": self.summary.to_dict(),
             **({"agent": self.agent.to_dict()} if self.agent else {}),
             "thresholds": [msgspec.to_builtins(outcome) for outcome in self.outcomes],
@@ -243,6 +260,22 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             raise MissingExtraError("Run.to_pandas()", "pandas", "pandas") from None
         return pd.DataFrame([flat(row) for row in self.rows])
 
+    @classmethod
+    def load(cls, source: str | Path, *, store: Any = None) -> Run:
+        """Read a run back: a `.json` or `.jsonl` file that `save` wrote, or `run:ID` of a store.
+
+        Args:
+            source: The path, or `run:` and an id, or `run:latest`.
+            store: The store, or its address; the default store where it is None.
+
+        Raises:
+            DatasetError: The file cannot be read, or holds no run.
+            StoreError: The store cannot be read.
+            UnknownNameError: The store has no such run.
+        """
+        loaded: Run = import_module("trajgrade.saved").load(source, store=store)
+        return loaded
+
     def save(self, path: str | Path) -> None:
         """Write the run to a file; the suffix names the format: .json, .jsonl, .csv, .md.
 
@@ -250,6 +283,13 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             UnknownNameError: There is no format of that suffix.
         """
         reports.find(Path(path).suffix.lower())(self, Path(path))
+
+
+def _scale(metric: MetricSummary) -> dict[str, Any]:
+    """Return what makes a metric's scores good or bad: what a saved run is read back with."""
+    column, found = metric.column, {"passes": metric.pass_at}
+    known = {"range": column.bounds, "direction": column.direction, **found}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 class InterruptedRunError(KeyboardInterrupt):
