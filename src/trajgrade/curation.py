@@ -15,7 +15,7 @@ from __future__ import annotations
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from trajgrade.errors import ConfigError, unknown
@@ -147,3 +147,45 @@ def consensus(labels: Sequence[Any]) -> Consensus:
         return Consensus(None, share, len(given))
     won = next(label for label in given if canonical(label) == first)
     return Consensus(won, share, len(given))
+
+
+class Annotated(NamedTuple):
+    """Rows with people's labels in them.
+
+    Attributes:
+        rows: The rows that got a label: it stands in the field, with `agreement` and `n_labels`.
+        tied: The ids whose labels have no majority.
+        unknown: The ids of labels that no row has.
+    """
+
+    rows: list[dict[str, Any]]
+    tied: list[str]
+    unknown: list[str]
+
+
+def annotated(
+    rows: Iterable[Mapping[str, Any]], labels: Iterable[tuple[str, Any]], field: str
+) -> Annotated:
+    """Put the majority of people's labels into rows.
+
+    Args:
+        rows: The rows, each with an id.
+        labels: An id and a label, one for each person and row.
+        field: Where the label goes, for example `reference_outputs`.
+    """
+    by_id: dict[str, list[Any]] = {}
+    for name, label in labels:
+        by_id.setdefault(name, []).append(label)
+    found: list[dict[str, Any]] = []
+    tied: list[str] = []
+    for row in rows:
+        name = str(row.get("id"))
+        if name not in by_id:
+            continue
+        agreed = consensus(by_id.pop(name))
+        if agreed.value is None:
+            tied.append(name)
+            continue
+        told = {"agreement": agreed.agreement, "n_labels": agreed.n_labels}
+        found.append({**row, field: agreed.value, **told})
+    return Annotated(found, tied, [*by_id])

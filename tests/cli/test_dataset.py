@@ -130,3 +130,20 @@ def test_without_what_is_unfinished_resume_begins_anew_and_ends_at_once_otherwis
     for _ in range(2):
         assert command("run", config(), "-q", "--resume").code == 0
     assert len(command("list", "runs").out.splitlines()) == 2
+
+
+def test_peoples_labels_become_references_by_majority(command):
+    command("dataset", "add", "refunds", "d.jsonl")
+    Path("labels.csv").write_text(
+        "id,who,label\na,ann,good\na,bob,good\na,cyd,bad\nb,ann,good\nb,bob,bad\nz,ann,good\n"
+    )
+    done = command("dataset", "annotate", "refunds", "labels.csv", "--field", "reference")
+    assert "no majority: b" in done.err
+    assert "no such row: z" in done.err
+    rows = [json.loads(line) for line in
+            command("dataset", "export", "refunds", "-o", "-").out.splitlines()]  # fmt: skip
+    assert (rows[0]["reference"], rows[0]["n_labels"]) == ("good", 3)
+    assert rows[0]["agreement"] == pytest.approx(2 / 3)
+    assert "reference" not in rows[1]
+    wrong = command("dataset", "annotate", "refunds", "labels.csv", "--label", "labl")
+    assert "Did you mean 'label'?" in wrong.err

@@ -145,6 +145,50 @@ def _as_row(example: Any) -> dict[str, Any]:
 
 @dataset.command
 @click.argument("name")
+@click.argument("labels")
+@click.option(
+    "--field",
+    default="reference_outputs",
+    show_default=True,
+    metavar="NAME",
+    help="Where the label goes.",
+)
+@click.option(
+    "--label",
+    default="label",
+    show_default=True,
+    metavar="NAME",
+    help="Which column of LABELS holds the label.",
+)
+@_store_flag
+def annotate(name: str, labels: str, field: str, label: str, store: str | None) -> None:
+    """Make people's LABELS the references of the dataset NAME, by majority.
+
+    LABELS has a line for each person and row: the row's `id`, and the label. Rows whose labels tie
+    stay as they are, and are named.
+    """
+    from trajgrade.curation import annotated
+    from trajgrade.dataset import Dataset
+    from trajgrade.errors import DatasetError, unknown
+
+    lines = list(Dataset.load(labels, {"id": None, "trial": None}).records())
+    columns = list(dict.fromkeys(column for line in lines for column in line))
+    for column in ("id", label):
+        if column not in columns:
+            raise DatasetError(f"{labels}: {unknown('column', column, columns)}")
+    kept = _datasets(store)
+    pairs = [(str(line.get("id")), line.get(label)) for line in lines]
+    found = annotated(kept.rows(name), pairs, field)
+    before = kept.versions(name)
+    for what, ids in (("no majority", found.tied), ("no such row", found.unknown)):
+        if ids:
+            more = f" … {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+            say(f"{what}: {', '.join(ids[:_SHOWN])}{more}", "warning: ")
+    _told(kept.add(name, found.rows, note=f"labels from {labels}"), before)
+
+
+@dataset.command
+@click.argument("name")
 @click.argument("tag")
 @click.argument("as_of", default="latest")
 @_store_flag
