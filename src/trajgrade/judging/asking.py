@@ -151,8 +151,8 @@ async def asked(
         "temperature": getattr(judge, "temperature", None),
     }  # fmt: skip
     if reading is None:
-        forget = getattr(judge, "forget", None)
-        for request in requests if forget is not None else ():
+        forget: Callable[[JudgeRequest], None] = getattr(judge, "forget", lambda _: None)
+        for request in requests:
             forget(request)  # so that asking again can bring another reply
         return Verdict(unread=f"no readable verdict after a second request: {fault}", **common)
     return Verdict(reading.value, reading.score, reading.reasoning, reading.extra, **common)

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import jsonschema_rs
-import regex
 
 from trajgrade.errors import shorten
+from trajgrade.judging.pattern import compiled
 from trajgrade.judging.spec import VerdictSpec
 
 MOST_CHARACTERS = 400_000
@@ -302,25 +302,3 @@ def _joined(text: str, place: int) -> bool:
 
 def _is_wordy(character: str) -> bool:
     return character.isalnum() or character == "_"
-
-
-def compiled(pattern: str) -> regex.Pattern[str]:
-    """Return the declared form of a verdict as a regular expression with one group.
-
-    Raises:
-        ConfigError: It is none, or has no group.
-    """
-    from trajgrade.errors import ConfigError
-
-    if "{}" in pattern:
-        head, _, tail = pattern.partition("{}")
-        written = rf"^\s*{regex.escape(head)}(.*?){regex.escape(tail)}[^\S\n]*$"
-    else:
-        written = pattern
-    try:
-        made = regex.compile(written, regex.MULTILINE)
-    except regex.error as wrong:
-        raise ConfigError(f"pattern: {pattern!r} is no regular expression: {wrong}") from None
-    if made.groups != 1:
-        raise ConfigError(f"pattern: one group is needed, {pattern!r} has {made.groups}")
-    return made

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from trajgrade.errors import ConfigError, shorten
+from trajgrade.judging.pattern import compiled
 
 Kind = Literal["bool", "number", "choice", "fields"]
 _MOST = 1e300
@@ -85,6 +86,8 @@ class VerdictSpec:
             faults.append("extra: at least one field is needed")
         if self.pattern is not None and (self.extra or self.kind == "fields"):
             faults.append("pattern: reads one verdict and no other fields")
+        elif self.pattern is not None:
+            compiled(self.pattern)
         return faults
 
     @classmethod
