@@ -27,9 +27,11 @@ class Format(Protocol):
     `recognises` answers from evidence that only the origin has. `[]` is zero calls in every format
     and so recognised by one only, `chat`.
 
-    A format may also have `wire`, a type for msgspec so strict that whatever decodes to it is of
-    this format and no other, and `read_wire`, which reads what was decoded. Such data is recognised
-    by decoding it. Both ways read equal trajectories.
+    A format may have `keys`: it recognises only data in which the outermost object, or an item of
+    the outermost list or of the one under `messages`, has one of these keys; about other data it
+    is not asked. It may also have `wire`, a type for msgspec so strict that whatever decodes to it
+    is of this format and no other, and `read_wire`, which reads what was decoded. Such data is
+    recognised by decoding it. Both ways read equal trajectories.
     """
 
     def recognises(self, seen: Glimpse) -> bool:

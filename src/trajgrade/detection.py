@@ -1,7 +1,8 @@
 """Which format a raw trace has, found by evidence and never by guessing.
 
-Every format is asked. One that recognises the data reads it. Where several do and read equal
-trajectories there is no conflict; otherwise, or where none does, the error names them.
+Every format is asked that could recognise it. One that recognises the data reads it. Where several
+do and read equal trajectories there is no conflict; otherwise, or where none does, the error names
+them.
 
 Two short cuts lead to the same end. A text that holds JSON, as one text or one on each line, is
 taken for what it holds. Data that a format's strict type (`wire`) accepts belongs to that format,
@@ -121,13 +122,32 @@ def _readers(_registered: int) -> tuple[dict[str, Format], list[Any]]:
     return readers, list(wired.values())
 
 
+@lru_cache(maxsize=1)
+def _index(registered: int) -> tuple[frozenset[str], dict[str, frozenset[str] | None]]:
+    """Return every key that some format asks for, and the keys of each format; None for any."""
+    readers, _ = _readers(registered)
+    keys = {name: getattr(reader, "keys", None) for name, reader in readers.items()}
+    return frozenset().union(*(one for one in keys.values() if one)), keys
+
+
+@lru_cache(maxsize=1024)
+def _asked(registered: int, names: frozenset[str]) -> tuple[tuple[str, Format], ...]:
+    """Return the formats that may recognise data with those keys, all others having none."""
+    readers, _ = _readers(registered)
+    keys = _index(registered)[1]
+    return tuple(
+        (name, reader)
+        for name, reader in readers.items()
+        if (some := keys[name]) is None or not some.isdisjoint(names)
+    )
+
+
 def claimants(seen: Glimpse) -> dict[str, Format]:
     """Return every format that recognises the data, by name."""
     if _CLAIMS not in seen.memo:
-        readers, _ = _readers(len(formats.entries))
-        seen.memo[_CLAIMS] = {
-            name: reader for name, reader in readers.items() if reader.recognises(seen)
-        }
+        number = len(formats.entries)
+        asked = _asked(number, seen.names & _index(number)[0])
+        seen.memo[_CLAIMS] = {name: reader for name, reader in asked if reader.recognises(seen)}
     found: dict[str, Format] = seen.memo[_CLAIMS]
     return dict(found)
 

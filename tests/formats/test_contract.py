@@ -30,6 +30,25 @@ def test_recognising_never_raises(data: Any):
         assert formats.find(name).recognises(Glimpse(data)) in (True, False)
 
 
+def keyed(data: Any) -> None:
+    """Whoever recognises the data is asked about it."""
+    asked = set(detection.claimants(Glimpse(data)))
+    claims = {name for name in BUILTINS if formats.find(name).recognises(Glimpse(data))}
+    assert asked == claims
+
+
+@given(documents | broken | st.sampled_from(SAMPLES).map(lambda sample: sample.data))
+def test_a_format_that_is_not_asked_would_not_have_recognised_the_data(data: Any):
+    keyed(data)
+
+
+@every_sample
+def test_every_format_that_recognises_a_sample_is_asked(sample: Sample):
+    keyed(sample.data)
+    keyed([sample.data])
+    keyed({"messages": sample.data})
+
+
 @given(documents)
 def test_any_data_is_a_trajectory_or_a_trace_error(data: Any):
     read_or_refused(data)

@@ -47,6 +47,8 @@ _KEPT = frozenset({
 class ADKEvalSet:
     """An eval set; the module shows its schemas, new and old."""
 
+    keys = frozenset({*_CASES, *_ASKED, "conversation", "query", "data"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether there are cases, a case, or rows with expected tool use."""
         data = seen.data

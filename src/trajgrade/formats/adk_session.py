@@ -35,6 +35,8 @@ _INVOCATION = ("invocation_id", "invocationId")
 class ADKSession:
     """A session; the module shows one."""
 
+    keys = frozenset({"events", "author"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether each event has an author and an invocation."""
         events = seen.data.get("events") if isinstance(seen.data, dict) else seen.data

@@ -35,6 +35,8 @@ _ROLES = {"user": "user", "agent": "assistant", "system": "system"}
 class ATIF:
     """The interchange format; the module shows it."""
 
+    keys = frozenset({"schema_version"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the schema version says so."""
         data = seen.data

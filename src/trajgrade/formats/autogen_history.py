@@ -37,6 +37,8 @@ _BESIDE = frozenset({"mistake_agent", "mistake_step", "question_ID", "chat_id", 
 class AutoGenHistory:
     """A group chat; the module shows one."""
 
+    keys = frozenset(_HISTORY)
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether there is a history of messages, and someone is named or the data set's keys."""
         data = seen.data

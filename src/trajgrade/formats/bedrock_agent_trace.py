@@ -48,6 +48,8 @@ _KINDS = (_ACTION, _AGENT, _BASE, _CODE)
 class BedrockAgentTrace:
     """The events of one invocation; the module shows them."""
 
+    keys = frozenset({"events", "trace"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether an event holds a part of a trace."""
         data = seen.data

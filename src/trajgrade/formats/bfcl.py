@@ -31,6 +31,8 @@ from trajgrade.trajectory import Trajectory
 class BFCL:
     """The leaderboard's records; the module shows them."""
 
+    keys = frozenset({"ground_truth", "question", "result"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the data is a record, or a list of records."""
         data = seen.data

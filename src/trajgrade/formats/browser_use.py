@@ -37,6 +37,8 @@ _PARTS = frozenset({"model_output", "result", "state"})
 class BrowserUse:
     """browser-use's history; the module shows one."""
 
+    keys = frozenset({"history"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether there is a history of steps with a model output and results."""
         history = seen.data.get("history") if isinstance(seen.data, dict) else None

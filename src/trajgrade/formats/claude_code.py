@@ -47,6 +47,8 @@ _Line = tuple[str, dict[str, Any]]
 class ClaudeCode:
     """Claude Code's session log; the module shows its shape."""
 
+    keys = frozenset({"message"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a line is a message of a session."""
         return "message" in seen.names and any(map(_is_message, lines_of(seen.data)))

@@ -58,6 +58,8 @@ _REFUSED = ("exec command rejected", "patch rejected", "rejected by user", "abor
 class CodexRollout:
     """Codex's session log; the module shows its shape."""
 
+    keys = _NAMES
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a line has a payload and one of Codex's types."""
         if seen.names.isdisjoint(_NAMES):

@@ -43,6 +43,8 @@ _STATUSES: dict[Any, CallStatus] = {"SUCCESS": "ok", "ERRORED": "error", "ERROR"
 class DeepEvalTrace:
     """A trace; the module shows one."""
 
+    keys = frozenset(_LISTS)
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the object has lists of spans by their type."""
         data = seen.data

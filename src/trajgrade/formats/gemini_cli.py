@@ -40,6 +40,8 @@ _Messages = dict[str, tuple[str, dict[str, Any]]]
 class GeminiCLI:
     """Gemini CLI's session log; the module shows its shape."""
 
+    keys = frozenset({"projectHash", "type"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a line is the header of a session, or a message of type `gemini`."""
         if "projectHash" not in seen.names and "gemini" not in seen.types and not seen.keys:

@@ -33,6 +33,8 @@ _ROLES = {"user": "user", "model": "assistant", "function": "user", "system": "s
 class GeminiContents:
     """Gemini's contents; the module shows their shape."""
 
+    keys = frozenset({"contents", "candidates", "parts"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether there are contents, and each has `parts` with Gemini's keys."""
         contents = [content for contents in _conversations(seen.data) for content in contents]

@@ -31,6 +31,8 @@ _KEYS = frozenset({"inputs", "results", "steps", "id"})
 class GraphTrajectory:
     """Graph trajectories; the module shows their shape."""
 
+    keys = frozenset({"steps", "outputs"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether there are results, and steps that are lists of names."""
         graph = _graph(seen.data)

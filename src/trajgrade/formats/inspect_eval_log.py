@@ -40,6 +40,8 @@ _LEVELS = 20
 class InspectEvalLog:
     """Inspect's logs; the module shows one."""
 
+    keys = frozenset({"eval", "epoch"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the data is a log, or a sample of one."""
         data = seen.data

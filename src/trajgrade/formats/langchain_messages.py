@@ -31,6 +31,8 @@ from trajgrade.trajectory import Trajectory
 class LangChainMessages:
     """LangChain's messages; the module shows their shapes."""
 
+    keys = frozenset({"type"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether each item is a message with LangChain's type; a graph's state is another's."""
         items = _items(seen.data)

@@ -37,6 +37,8 @@ _MARKS = ("parentObservationId", "traceId", "startTime")
 class LangfuseTrace:
     """A trace with its observations; the module shows one."""
 
+    keys = frozenset({"observations", "trace"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether there are observations, each with Langfuse's keys."""
         data = seen.data

@@ -27,6 +27,8 @@ from trajgrade.trajectory import Trajectory
 class LangGraphState:
     """The state of a graph; the module shows its shape."""
 
+    keys = frozenset({"messages", "values"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the object, or the one under `values`, holds LangChain's messages."""
         return isinstance(seen.data, dict) and is_state(_state(seen.data))

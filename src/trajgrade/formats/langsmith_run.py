@@ -41,6 +41,8 @@ _LEVELS = 200
 class LangSmithRun:
     """A run with those inside it; the module shows one."""
 
+    keys = frozenset({"post", "patch", "run_type"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether there are runs, each with its type."""
         data = seen.data

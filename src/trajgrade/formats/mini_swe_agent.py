@@ -35,6 +35,8 @@ _END = "\n```"
 class MiniSWEAgent:
     """mini-swe-agent's trajectories; the module shows their shape."""
 
+    keys = frozenset({"trajectory_format"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the object names its format."""
         named = seen.data.get("trajectory_format") if isinstance(seen.data, dict) else None

@@ -42,6 +42,8 @@ _Key = tuple[str, ...]
 class OpenAIAgentsRunState:
     """A saved run; the module shows one."""
 
+    keys = frozenset({"$schemaVersion"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the object has the schema's version, and items or responses."""
         data = seen.data

@@ -30,6 +30,7 @@ from trajgrade.trajectory import Trajectory
 class OpenAIChat:
     """OpenAI's chat API; the module shows its shape."""
 
+    keys = frozenset({"choices", "response", "tool_calls", "function"})
     wire = WIRE
     read_wire = staticmethod(read_wire)
 

@@ -24,6 +24,8 @@ from trajgrade.trajectory import Trajectory
 class OpenAIFunctionCall:
     """OpenAI's chat API with `function_call`; the module shows its shape."""
 
+    keys = frozenset({"function_call"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a message has a `function_call`."""
         return dict in seen.kinds and any(

@@ -51,6 +51,8 @@ _BESIDE = frozenset({
 class OpenHandsEvents:
     """OpenHands' events; the module shows their shape."""
 
+    keys = frozenset({"source", "kind", "history"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether an event has a source and an action or an observation."""
         named = not seen.names.isdisjoint(("source", "kind", "history"))

@@ -34,6 +34,8 @@ _LONGEST = 1e15
 class OTelJaeger:
     """Jaeger's JSON; the module shows it."""
 
+    keys = frozenset({"data", "spans"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether each trace has spans with an operation."""
         traces = _traces(seen.data)

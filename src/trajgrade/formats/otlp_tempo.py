@@ -60,6 +60,8 @@ _LEVELS = 50
 class OTLPTempo:
     """OTLP JSON; the module shows it."""
 
+    keys = frozenset({*_RESOURCES, "trace"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether each document has resources with spans in scopes."""
         documents = seen.data if isinstance(seen.data, list) else [seen.data]

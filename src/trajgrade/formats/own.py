@@ -41,6 +41,8 @@ class _Shape(msgspec.Struct):
 class Own:
     """trajgrade's own shape; the module shows it."""
 
+    keys = frozenset({"trajgrade"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the object says so."""
         return isinstance(seen.data, dict) and "trajgrade" in seen.data and "steps" in seen.data

@@ -34,6 +34,8 @@ from trajgrade.trajectory import Trajectory
 class PotatoConversation:
     """Potato's conversations; the module shows their shape."""
 
+    keys = frozenset({"structured_turns", "extra_fields", "conversation", "speaker"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether there are turns with a speaker, or structured turns."""
         data = seen.data

@@ -38,6 +38,8 @@ _AROUND = ("conversations", "conversation")
 class ShareGPT:
     """ShareGPT's records; the module shows one."""
 
+    keys = frozenset({*_AROUND, "from"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether each turn has `from` and `value`."""
         turns = _turns(seen.data)

@@ -41,6 +41,8 @@ _BESIDE = frozenset({"thought", "response", "state"})
 class SWEAgentTraj:
     """SWE-agent's trajectories; the module shows their shape."""
 
+    keys = frozenset({"trajectory", "history"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a step has action and observation, or a message its agent and action."""
         data = seen.data

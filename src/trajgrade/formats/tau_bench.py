@@ -29,6 +29,8 @@ from trajgrade.trajectory import Trajectory
 class TauBench:
     """tau-bench's runs; the module shows one."""
 
+    keys = frozenset({"traj"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the data is a run, or a list of runs."""
         data = seen.data

@@ -33,6 +33,8 @@ _FINISH = "Finish"
 class ToolBench:
     """ToolBench's runs; the module shows their shape."""
 
+    keys = frozenset({"answer_generation"})
+
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the object has ToolBench's keys."""
         data = seen.data

@@ -46,6 +46,7 @@ class VertexCall(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 class VertexTrajectory:
     """Vertex AI's trajectories; the module shows their shapes."""
 
+    keys = frozenset({*_SIDES, "tool_name"})
     wire = list[VertexCall]
 
     def recognises(self, seen: Glimpse) -> bool:
