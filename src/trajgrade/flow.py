@@ -4,6 +4,8 @@ Where nothing waits, one row follows the other. Where an agent answers, or an ev
 rows are under way at once: what does not wait is graded here as soon as the agent has answered, and
 never behind something slow. A row knows its place, so that whoever needs their order can restore it
 (`InOrder`); as many rows as may then wait for a slow one before them are bounded.
+
+Once the budget is spent no more rows begin; those that are left are not run, which is no failure.
 """
 
 from __future__ import annotations
@@ -17,10 +19,13 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from trajgrade.agent import Agent, Outcome
+from trajgrade.budget import Budget, Spending
 from trajgrade.calling import Called, caller
 from trajgrade.dataset import Example
 from trajgrade.grading import Begun, Grader
-from trajgrade.result import EvaluationResult
+from trajgrade.pace import MAX_CONCURRENCY
+from trajgrade.result import EvaluationResult, not_evaluated
+from trajgrade.run import Row
 from trajgrade.tally import Graded
 
 WINDOW = 256  # rows from the first that is not done to the last that is begun
@@ -57,12 +62,14 @@ class Done(NamedTuple):
         example: The example, with what the agent answered.
         graded: Its row.
         kept: Whether it was graded by an earlier run, and is here as it was kept.
+        run: Whether it was run; else the budget was spent before it began.
     """
 
     place: int
     example: Example
     graded: Graded
     kept: bool = False
+    run: bool = True
 
 
 Keeper = Callable[[Example], Earlier | None]
@@ -73,6 +80,7 @@ def flow(
     grader: Grader,
     agent: Agent | None = None,
     keeper: Keeper | None = None,
+    spending: Spending | None = None,
 ) -> Iterator[Done]:
     """Yield every example's row, as it is done.
 
@@ -81,18 +89,32 @@ def flow(
         grader: What grades it.
         agent: What answers each example first.
         keeper: Returns what an earlier run has of an example, None where it has nothing.
+        spending: What may be spent; None is without limit.
     """
+    spending = spending or Spending(Budget())
     if agent is None and not grader.waits:
-        return _one_by_one(examples, grader, keeper)
-    return _Waiting(examples, grader, agent, keeper).rows()
+        return _one_by_one(examples, grader, keeper, spending)
+    return _Waiting(examples, grader, agent, keeper, spending).rows()
+
+
+def _not_run(place: int, example: Example, grader: Grader, spending: Spending) -> Done:
+    """Return the row of an example that is not begun."""
+    results = {
+        evaluator.key: not_evaluated(evaluator.key, "not_run", f"not run: {spending.reason}")
+        for evaluator in grader.evaluators
+    }
+    row = Row(example.id, results, example.trial, example.row, example.source, example.notes)
+    return Done(place, example, Graded(row, {}), run=False)
 
 
 def _one_by_one(
-    examples: Iterable[Example], grader: Grader, keeper: Keeper | None
+    examples: Iterable[Example], grader: Grader, keeper: Keeper | None, spending: Spending
 ) -> Iterator[Done]:
     for place, example in enumerate(examples):
         earlier = keeper(example) if keeper is not None else None
-        if earlier is None:
+        if earlier is None and not spending.allows():
+            yield _not_run(place, example, grader, spending)
+        elif earlier is None:
             yield Done(place, example, grader.grade(place, example))
         elif earlier.kept is None:
             yield Done(place, example, earlier.graded, kept=True)
@@ -111,7 +133,11 @@ class _Waiting:
         grader: Grader,
         agent: Agent | None,
         keeper: Keeper | None,
+        spending: Spending,
     ) -> None:
+        self._spending = spending
+        self._most = agent.max_concurrency if agent else MAX_CONCURRENCY
+        self._asked = 0
         self._examples = enumerate(examples)
         self._grader = grader
         self._agent = agent
@@ -140,7 +166,7 @@ class _Waiting:
 
     def _begun(self) -> Iterator[Done]:
         """Begin as many rows as may be under way; yield those that are done at once."""
-        while not self._exhausted:
+        while not self._exhausted and not self._has_enough():
             drawn = next(self._examples, None)
             if drawn is None:
                 self._exhausted = True
@@ -150,15 +176,24 @@ class _Waiting:
             if earlier is not None and earlier.kept is None:
                 yield Done(place, example, earlier.graded, kept=True)
                 continue
+            if earlier is None and not self._spending.allows():
+                yield _not_run(place, example, self._grader, self._spending)
+                continue
             self._open.add(place)
             if earlier is not None:
                 self._again(place, earlier.example or example, earlier)
             elif self._answering is not None:
+                self._asked += 1
                 self._awaits(place, self._answering.submit(example))
             else:
                 self._judge(self._grader.begin(place, example))
             if place - min(self._open) >= self._window:
                 return
+
+    def _has_enough(self) -> bool:
+        """Whether a row begun now would only wait, and might be beyond the budget by then."""
+        under_way = self._asked if self._answering is not None else len(self._open)
+        return self._spending.is_bounded and under_way >= self._most
 
     def _again(self, place: int, example: Example, earlier: Earlier) -> None:
         """Ask the evaluators once more whose results do not stay; the agent is not called."""
@@ -176,6 +211,8 @@ class _Waiting:
             if came.raised is not None:
                 raise came.raised
             return self._ended(came.returned)
+        self._asked -= 1
+        self._spending.spent(came[1])
         begun = self._grader.begin(place, *came)
         if None not in begun.results:
             return self._ended(begun)
