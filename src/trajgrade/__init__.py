@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from trajgrade.comparison.comparing import compare
     from trajgrade.dataset import Dataset, list_samples, load_sample
     from trajgrade.errors import TrajgradeError
     from trajgrade.result import EvaluationResult
@@ -23,6 +24,7 @@ _HOME = {
     "ToolCall": "trajectory",
     "Trajectory": "trajectory",
     "TrajgradeError": "errors",
+    "compare": "comparison.comparing",
     "evaluate": "runner",
     "list_samples": "dataset",
     "load_sample": "dataset",
@@ -39,6 +41,7 @@ __all__ = [
     "Trajectory",
     "TrajgradeError",
     "__version__",
+    "compare",
     "evaluate",
     "list_samples",
     "load_sample",

@@ -22,7 +22,7 @@ class Interval(NamedTuple):
 
     low: float
     high: float
-    method: Literal["wilson", "student"]
+    method: Literal["wilson", "student", "bca", "bonett_price", "never_differed"]
     level: float
 
 
