@@ -102,6 +102,10 @@ class Cache:
                 self._open.close()
                 self._open = None
 
+    def __del__(self) -> None:
+        """Close the file; a connection that is left open is warned of."""
+        self.close()
+
     def _db(self) -> sqlite3.Connection:
         if self._broken:
             raise sqlite3.OperationalError("given up")

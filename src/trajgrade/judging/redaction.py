@@ -33,11 +33,16 @@ _KEYS = (
     r"(?<=\b(?:bearer|basic) )[\w.~+/=-]{12,}",
     r"""(?<=\b(?:api[_-]?key|secret|token|passw(?:or)?d)["']?\s{0,3}[:=]\s{0,3}["']?)[^\s"',;]{6,}""",
 )
-_GROUPED = r"(?:\+\d{1,3}[ .-]?)?(?:\(\d{2,5}\)[ .-]?)?\d{2,5}(?:[ .-]\d{2,5}){1,4}"
-_PHONES = (rf"(?<![\w.+-]){_GROUPED}(?![\w.-]?\w)", r"(?<![\w.+-])\+\d{8,15}(?!\w)")
+# Seven digits or more: after a plus or an area code in brackets, or in three groups; no date.
+_TAIL = r"\d{2,8}(?:[ .-]\d{2,8}){0,4}"
+_PHONE = (
+    r"(?<![\w.+-])(?!\d{4}-\d\d-\d\d(?!\d))(?=(?:[ .()+-]{0,2}\d){7})"
+    rf"(?:\+\d{{1,3}}[ .-]?(?:\(\d{{1,5}}\)[ .-]?)?{_TAIL}|\(\d{{2,5}}\)[ .-]?{_TAIL}"
+    r"|\d{2,5}(?:[ .-]\d{2,8}){2,4}|\+\d{8,15})(?![\w-]|\.\d)"
+)
 PATTERNS: dict[str, str] = {
     "email": r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}\b",
-    "phone": "|".join(_PHONES),
+    "phone": _PHONE,
     "key": "|".join(_KEYS),
 }
 
