@@ -93,6 +93,22 @@ class Spending:
         self.reason: str | None = None
         self.left_out = 0
 
+    def check(self, *, answered: bool) -> None:
+        """Refuse limits of what nothing takes.
+
+        Args:
+            answered: Whether an agent answers.
+
+        Raises:
+            ConfigError: Tokens or money are limited, and no agent answers.
+        """
+        limits = {"tokens": self.budget.tokens, "money": self.budget.money}
+        named = [name for name, limit in limits.items() if limit is not None]
+        if named and not answered:
+            raise ConfigError(
+                *(f"budget.{name}: counts what the agent says, and none is there" for name in named)
+            )
+
     @property
     def is_bounded(self) -> bool:
         """Whether what rows take decides how many there are."""

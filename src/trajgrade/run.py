@@ -176,6 +176,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         interrupted: Whether it was stopped before its end.
         started_at: When it began.
         seconds: How long it took.
+        seed: What an agent that asks for it was given for trial 0; None where none was called.
     """
 
     rows: Rows
@@ -193,6 +194,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     interrupted: bool = False
     started_at: datetime
     seconds: float
+    seed: int | None = None
 
     @property
     def n_examples(self) -> int:
@@ -243,6 +245,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             "scales": {key: _scale(m) for key, m in self.summary.items()},
             "metrics": self.summary.to_dict(),
             **({"agent": self.agent.to_dict()} if self.agent else {}),
+            **({} if self.seed is None else {"seed": self.seed}),
             "thresholds": [msgspec.to_builtins(outcome) for outcome in self.outcomes],
             "warnings": list(self.warnings),
             "exit_code": self.exit_code,

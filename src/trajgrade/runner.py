@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from trajgrade.agent import Agent
+from trajgrade.budget import Budget, Spending
 from trajgrade.contracts import EvaluatorLike, Store
-from trajgrade.dataset import Dataset, Example, Selected
+from trajgrade.dataset import Dataset, Example, Needs, Selected
 from trajgrade.errors import ConfigError
 from trajgrade.evaluators.evaluator import described
 from trajgrade.evaluators.spelling import graders
@@ -19,11 +20,12 @@ from trajgrade.flow import Done, InOrder, Keeper, flow
 from trajgrade.grading import Grader
 from trajgrade.keeping import Keeping, Retry, begin_record
 from trajgrade.measured import MEASURED, OnFailure, check
-from trajgrade.record import DATASET, RUN
+from trajgrade.record import DATASET, RUN, State
 from trajgrade.replay import Replay, is_run
 from trajgrade.run import Explain, InterruptedRunError, Row, Run
 from trajgrade.tally import Metric, Tally, metrics_of
 from trajgrade.thresholds import Threshold, judge, parse_thresholds
+from trajgrade.trials import check_trials, repeated
 from trajgrade.view import lacks_of, needs_of, strangers_in
 
 Progress = Callable[[int], None]
@@ -44,6 +46,7 @@ class Plan(NamedTuple):
         bounds: What must hold.
         lacks: Which metrics lack their column in the whole dataset.
         replay: The kept run that is graded again, if one is.
+        trials: How many times each example is answered.
     """
 
     dataset: Dataset
@@ -56,6 +59,7 @@ class Plan(NamedTuple):
     bounds: Sequence[Threshold]
     lacks: Sequence[str]
     replay: Replay | None = None
+    trials: int = 1
 
     @property
     def answered(self) -> bool:
@@ -66,7 +70,9 @@ class Plan(NamedTuple):
         """Yield the examples that are graded, read as far as is needed."""
         gives = None if self.agent is None else self.agent.gives
         needs = needs_of(self.evaluators, given=gives)
-        return self.select.of(self.dataset.examples(needs))
+        if self.agent is not None:
+            needs |= Needs(self.agent.reads, frozenset())
+        return repeated(self.select.of(self.dataset.examples(needs)), self.trials)
 
     def grader(self) -> Grader:
         """Return what grades each example."""
@@ -96,7 +102,10 @@ class Plan(NamedTuple):
             "passes": {m.key: m.passes for m in self.metrics.values() if m.passes is not None},
         }
         if self.agent is not None:
-            found |= {"agent": _named(self.agent.target), "on_failure": self.on_failure}
+            found |= {
+                "agent": _named(self.agent.target), "on_failure": self.on_failure,
+                "trials": self.trials, "seed": self.agent.seed,
+            }  # fmt: skip
         if self.replay is not None:
             again = f"{RUN}{self.replay.record.id}"
             found |= {"agent": again, "on_failure": self.on_failure}
@@ -123,6 +132,9 @@ def evaluate(
     experiment: str = "",
     resume: bool = False,
     retry: Collection[Retry] = (),
+    trials: int = 1,
+    seed: int = 0,
+    budget: Any = None,
 ) -> Run:
     """Grade every row of a dataset with every evaluator.
 
@@ -155,6 +167,10 @@ def evaluate(
             has one.
         retry: What is done once more of a run that is there: `errors`, results with an error, the
             agent not being called again; `failed`, rows on which the agent failed.
+        trials: How many times the agent answers each example.
+        seed: What an agent that asks for it is given for trial 0; one more for each next trial.
+        budget: What the run may take, a `Budget` or `{rows, seconds, tokens, money}`; then the rows
+            that are left are not run, which `resume` makes up for.
 
     Raises:
         ConfigError: The evaluators or thresholds are wrong, or two have one key.
@@ -171,9 +187,14 @@ def evaluate(
         from trajgrade.stores.kept import kept_dataset
 
         dataset = kept_dataset(dataset, fields, store=store)
+    spending = Spending(Budget.of({} if budget is None else budget))
+    if agent is not None and not isinstance(agent, Agent):
+        agent = Agent(agent, seed=seed)
+    spending.check(answered=agent is not None)
     plan = _planned(
-        dataset, evaluators, agent, on_failure, fields, passes, thresholds, select, explain, replay
-    )
+        dataset, evaluators, agent, on_failure, fields, passes, thresholds, select, explain, replay,
+        trials,
+    )  # fmt: skip
     for lack in plan.lacks:
         if on_warning is None:
             warnings.warn(lack, stacklevel=2)
@@ -189,15 +210,18 @@ def evaluate(
             keeping = stack.enter_context(
                 _kept(plan, grader, store, name, experiment, thresholds, resume=resume, retry=retry)
             )
-        done = flow(plan.examples(), grader, plan.agent, _earlier(keeping, replay))
+        done = flow(plan.examples(), grader, plan.agent, _earlier(keeping, replay), spending)
         interrupted = _tallied(done, tally, keeping, on_row, on_progress)
         run = _run_of(
-            plan, tally, thresholds or {},
-            id=keeping.record.id if keeping else "", name=name, fail_on_error=fail_on_error,
-            interrupted=interrupted, started_at=started_at, seconds=time.monotonic() - began,
+            plan, tally, spending, thresholds or {},
+            id=keeping.record.id if keeping else "", name=name,
+            dataset_hash=keeping.record.dataset_hash if keeping else "",
+            fail_on_error=fail_on_error, interrupted=interrupted, started_at=started_at,
+            seconds=time.monotonic() - began,
         )  # fmt: skip
         if keeping is not None:
-            keeping.end(run, "interrupted" if interrupted else "finished")
+            ended: State = "stopped" if spending.left_out else "finished"
+            keeping.end(run, "interrupted" if interrupted else ended)
     if interrupted:
         raise InterruptedRunError(run)
     return run
@@ -205,6 +229,8 @@ def evaluate(
 
 def _named(target: Any) -> str:
     """Return the name of an agent's function or class: an address in memory would tell nothing."""
+    if hasattr(target, "query_row"):
+        return repr(target)
     inner = target if hasattr(target, "__qualname__") else type(target)
     return f"{inner.__module__}:{inner.__qualname__}"
 
@@ -212,7 +238,7 @@ def _named(target: Any) -> str:
 def _planned(
     dataset: Any,
     evaluators: Sequence[Any],
-    agent: Any,
+    agent: Agent | None,
     on_failure: OnFailure,
     fields: Mapping[str, str | None] | None,
     passes: Mapping[str, float] | None,
@@ -220,32 +246,36 @@ def _planned(
     select: Selected | None,
     explain: Explain,
     replay: Replay | None,
+    trials: int,
 ) -> Plan:
+    check_trials(trials)
     built = graders(evaluators)
     if replay is not None and agent is not None:
         raise ConfigError("agent: the answers of a kept run are graded; no agent is called")
+    if trials > 1 and agent is None:
+        raise ConfigError("trials: no agent is there that could answer an example several times")
     if not built.evaluators and agent is None:
         raise ConfigError("evaluators: at least one is needed, or nothing would be graded")
-    answering = Agent(agent) if agent is not None and not isinstance(agent, Agent) else agent
-    measured = MEASURED if answering is not None or replay is not None else ()
+    measured = MEASURED if agent is not None or replay is not None else ()
     check(on_failure, [e.key for e in built.evaluators if e.key in measured])
     keys = built.keys
     bounds = parse_thresholds(thresholds or {}, keys if keys is None else [*keys, *measured])
     rows = Dataset.load(dataset, fields=fields)
     chosen = select or Selected()
     chosen.check(rows)
-    gives = None if answering is None else answering.gives
+    gives = None if agent is None else agent.gives
     return Plan(
         dataset=rows,
         select=chosen,
         evaluators=built.evaluators,
         metrics=metrics_of(built.evaluators, {**built.passes, **(passes or {})}),
-        agent=answering,
+        agent=agent,
         on_failure=on_failure,
         explain=explain,
         bounds=bounds,
         lacks=lacks_of(rows, built.evaluators, given=gives),
         replay=replay,
+        trials=trials,
     )
 
 
@@ -295,7 +325,9 @@ def _earlier(keeping: Keeping | None, replay: Replay | None) -> Keeper | None:
     return lambda example: keeping.earlier(example) or replay.earlier(example)
 
 
-def _run_of(plan: Plan, tally: Tally, thresholds: Mapping[str, Any], **about: Any) -> Run:
+def _run_of(
+    plan: Plan, tally: Tally, spending: Spending, thresholds: Mapping[str, Any], **about: Any
+) -> Run:
     """Return what the rows come to."""
     summary, agent_summary = tally.summary(), tally.agent_summary()
     found = {**summary, **agent_summary}
@@ -309,7 +341,8 @@ def _run_of(plan: Plan, tally: Tally, thresholds: Mapping[str, Any], **about: An
         dataset=plan.dataset.name,
         evaluators={e.key: described(e) for e in plan.evaluators},
         outcomes=tuple(judge(t, found[t.metric]) for t in plan.bounds if t.metric in found),
-        warnings=(*plan.lacks, *strangers, *tally.warnings()),
+        warnings=(*spending.warnings(), *plan.lacks, *strangers, *tally.warnings()),
+        seed=plan.agent.seed if plan.agent is not None else None,
         worst=tally.worst(),
         **about,
     )
@@ -329,9 +362,9 @@ def _tallied(
     ordered = InOrder()
     try:
         for number, row in enumerate(done, start=1):
-            if keeping is not None:
+            if keeping is not None and row.run:
                 keeping.keep(row)
-            if on_row is not None:
+            if on_row is not None and row.run:
                 on_row(row.example, row.graded.row)
             for turn in ordered.add(row):
                 tally.add(turn.graded)
