@@ -4,6 +4,11 @@ plain         what came from a trace, made safe to show; numbers, rounded honest
 digest        what every report for people says of a run
 saving        files that are whole or not there
 terminal      on the screen, through `console`
+markup        Markdown's marks
+versus        what every report for people says of two runs, compared
+versus_lines  the calls of one example in both runs, side by side
+versus_screen, versus_markdown
+              two runs, laid out
 """
 
 from trajgrade.registry import Entry

@@ -1,20 +1,18 @@
 """A run in Markdown, for a pull request's comment or a job's summary.
 
-What came from traces stands in code spans, where it is neither markup, link, image nor mention.
+What came from traces stands in code spans (`markup`).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from trajgrade.report import digest
-from trajgrade.report.plain import number, printable
+from trajgrade.report.markup import cell, code, plain, table
+from trajgrade.report.plain import number
 from trajgrade.report.saving import whole_file
 from trajgrade.run import Run
-
-_MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>~@&^$:-])")
 
 
 def write(run: Run, path: Path) -> None:
@@ -24,26 +22,26 @@ def write(run: Run, path: Path) -> None:
 
 
 def _blocks(run: Run) -> Iterator[str]:
-    yield f"### {_plain(digest.heading(run))}"
+    yield f"### {plain(digest.heading(run))}"
     if run.outcomes:
-        yield _table(
+        yield table(
             ["threshold", "verdict", "value", "why"],
             (
                 [
-                    _cell(outcome.threshold),
+                    cell(outcome.threshold),
                     outcome.verdict if outcome.verdict == "passed" else f"**{outcome.verdict}**",
                     number(outcome.value, outcome.bound),
-                    _plain(outcome.reason),
+                    plain(outcome.reason),
                 ]
                 for outcome in run.outcomes
             ),
         )
-    yield _table(
+    yield table(
         ["metric", "mean", "std", "scored", "notes"],
         (
             [
-                _cell(key), number(metric.mean), number(metric.std),
-                f"{metric.n_scored}/{metric.n_total}", _plain("; ".join(digest.notes_of(metric))),
+                cell(key), number(metric.mean), number(metric.std),
+                f"{metric.n_scored}/{metric.n_total}", plain("; ".join(digest.notes_of(metric))),
             ]
             for key, metric in digest.metrics_of(run).items()
         ),
@@ -51,7 +49,7 @@ def _blocks(run: Run) -> Iterator[str]:
     yield from _rates(run)
     if run.warnings:
         lines = [line for warning in run.warnings for line in warning.splitlines()]
-        yield "\n".join(f"- warning: {_code(line)}" for line in lines)
+        yield "\n".join(f"- warning: {code(line)}" for line in lines)
     yield from _rows(run)
 
 
@@ -60,9 +58,9 @@ def _rates(run: Run) -> Iterator[str]:
     if rates:
         lines: list[list[str]] = []
         for rate in rates:
-            lines.append([_cell(rate.metric), "pass^k", *map(number, rate.all_of)])
+            lines.append([cell(rate.metric), "pass^k", *map(number, rate.all_of)])
             lines.append(["", "pass@k", *map(number, rate.any_of)])
-        yield _table(["trials", "", *(f"k={k}" for k in ks)], lines)
+        yield table(["trials", "", *(f"k={k}" for k in ks)], lines)
     if left_out:
         yield "\n".join(f"- {note}" for note in left_out)
 
@@ -73,39 +71,12 @@ def _rows(run: Run) -> Iterator[str]:
         return
     yield "<details><summary>Rows to begin with</summary>"
     for row in shown:
-        lines = [_code(row.title), ""]
+        lines = [code(row.title), ""]
         for finding in row.findings:
-            names = ", ".join(map(_code, finding.metrics))
-            lines.append(f"- {number(finding.score)} {names}: {_code(finding.comment)}")
+            names = ", ".join(map(code, finding.metrics))
+            lines.append(f"- {number(finding.score)} {names}: {code(finding.comment)}")
         for head, *differences in row.alignments:
-            lines.append(f"- {_code(head)}")
-            lines += [f"  - {_code(line)}" for line in differences]
+            lines.append(f"- {code(head)}")
+            lines += [f"  - {code(line)}" for line in differences]
         yield "\n".join(lines)
     yield "</details>"
-
-
-def _table(headings: list[str], rows: Iterable[list[str]]) -> str:
-    lines = [headings, ["---", *("--:" if _is_number(h) else "---" for h in headings[1:])], *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def _is_number(heading: str) -> bool:
-    return heading in ("mean", "std", "scored", "value") or heading.startswith("k=")
-
-
-def _plain(text: str) -> str:
-    """Return a text that shows as it stands."""
-    return _MARKS.sub(r"\\\1", printable(text))
-
-
-def _cell(text: str) -> str:
-    """Return a code span for a cell of a table, where even a code span ends at a bar."""
-    return _code(text.replace("|", "\\|"))
-
-
-def _code(text: str) -> str:
-    """Return a code span that the text cannot leave."""
-    text = printable(text)
-    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
-    pad = " " if not text.strip("` ") or text[0] == "`" or text[-1] == "`" else ""
-    return f"{fence}{pad}{text}{pad}{fence}"

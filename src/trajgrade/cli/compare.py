@@ -1,0 +1,118 @@
+"""`trajgrade compare BASE NEW`: is the new run better, or was that chance?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trajgrade.cli.streams import closed_quietly
+from trajgrade.errors import ConfigError, unknown
+from trajgrade.jsontext import dumps
+
+if TYPE_CHECKING:
+    from trajgrade.comparison.compared import Comparison
+
+_SUFFIXES = (".json", ".md")
+ON_UNDECIDED = {"pass": 0, "fail": 1, "undecided": 3}
+
+
+@click.command
+@click.argument("base")
+@click.argument("new")
+@click.option(
+    "--no-regression", "gates", multiple=True, metavar="METRIC[:MARGIN]",
+    help="Exit with 1 if the metric is worse by more than MARGIN (0). Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--on-undecided", type=click.Choice([*ON_UNDECIDED]), default="undecided",
+    help="What a gate that cannot be decided comes to: exit code 0, 1 or 3 (the default).",
+)  # fmt: skip
+@click.option("--store", metavar="ADDRESS", help="Where run:ID is looked up.")
+@click.option(
+    "--level", type=float, default=0.95, show_default=True, help="The confidence of intervals."
+)
+@click.option(
+    "--resamples", type=click.IntRange(100, 10**6), default=10_000, show_default=True,
+    help="How many resamples the intervals are from.",
+)  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="What the resamples depend on.")
+@click.option(
+    "--rows", type=click.IntRange(min=0), default=5, show_default=True, metavar="N",
+    help="How many examples that are worse, and that are better, are shown.",
+)  # fmt: skip
+@click.option(
+    "-o", "--output", "saves", multiple=True, metavar="FILE",
+    help="Save the comparison; the suffix names the format: .json, .md. Repeatable.",
+)  # fmt: skip
+@click.option("--json", is_flag=True, help="Print one JSON object, nothing else.")
+@click.pass_context
+def compare(context: click.Context, /, base: str, new: str, **given: Any) -> None:
+    """Compare the run NEW with the run BASE, example by example.
+
+    Both are files that -o wrote (.json, .jsonl), or run:ID of the store.
+    """
+    saves = _checked([Path(path) for path in given["saves"]], [base, new])
+    gates = [_gate(text) for text in given["gates"]]
+    from trajgrade.comparison.comparing import compare as compared
+
+    found = compared(
+        base,
+        new,
+        level=given["level"],
+        resamples=given["resamples"],
+        seed=given["seed"],
+        no_regression=gates,
+        store=given["store"],
+    )
+    for path in saves:
+        _save(found, path)
+    with closed_quietly():
+        if given["json"]:
+            sys.stdout.write(f"{dumps(found.to_dict(), indent=2).decode()}\n")
+        else:
+            from trajgrade.report import versus_screen
+
+            versus_screen.show(found, rows=given["rows"])
+    code = found.exit_code
+    context.exit(ON_UNDECIDED[given["on_undecided"]] if code == 3 else code)
+
+
+def _gate(text: str) -> dict[str, Any]:
+    metric, colon, margin = text.rpartition(":")
+    if not colon:
+        return {"metric": text}
+    try:
+        return {"metric": metric, "margin": float(margin)}
+    except ValueError:
+        return {"metric": text}  # a key may hold colons
+
+
+def _checked(saves: list[Path], inputs: list[str]) -> list[Path]:
+    """Refuse, before anything is read, what could not be saved."""
+    faults = []
+    read = {Path(name).resolve() for name in inputs}
+    for path in saves:
+        if path.suffix.lower() not in _SUFFIXES:
+            faults.append(f"-o {path}: {unknown('suffix', path.suffix, _SUFFIXES)}")
+        elif path.is_dir():
+            faults.append(f"-o {path}: is a folder; name a file in it")
+        elif path.resolve() in read:
+            faults.append(f"-o {path}: would be written over what is read")
+    if faults:
+        raise ConfigError(*faults)
+    return saves
+
+
+def _save(found: Comparison, path: Path) -> None:
+    from trajgrade.report import versus_markdown
+    from trajgrade.report.saving import whole_file
+
+    if path.suffix.lower() == ".md":
+        versus_markdown.write(found, path)
+    else:
+        with whole_file(path) as file:
+            file.write(f"{dumps(found.to_dict(), indent=2).decode()}\n")
+    click.echo(f"saved {path}", err=True)

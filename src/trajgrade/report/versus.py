@@ -1,0 +1,212 @@
+"""What every report for people says of two runs, compared, before it is laid out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from trajgrade.comparison.compared import Comparison
+from trajgrade.comparison.records import Change, Label, MetricComparison
+from trajgrade.measured import MEASURED
+from trajgrade.report.plain import count, number, printable
+from trajgrade.report.versus_lines import Line, side_by_side
+from trajgrade.run import Row
+
+SHOWN = 5
+_NOISY = 0.3
+_WORDS = {"no difference shown": "not shown", "nothing to compare": "-"}
+
+
+def headings(comparison: Comparison) -> list[str]:
+    """Return which runs are compared, a line each, and how many examples match."""
+    old, new = comparison.labels()
+    matched = len(comparison.pairs.names)
+    return [
+        f"old: {_label(old)}",
+        f"new: {_label(new)}",
+        f"{count(matched, 'example')} in both, matched by id",
+    ]
+
+
+def _label(label: Label) -> str:
+    rows = count(label.n_rows, "row")
+    if label.n_examples != label.n_rows:
+        rows += f" of {count(label.n_examples, 'example')}"
+    title = f"{label.name}: " if label.name else ""
+    return printable(f"{title}{rows} from {label.dataset}, {label.started_at[:16]}")
+
+
+class Figures(NamedTuple):
+    """One metric, in words and numbers as they are shown."""
+
+    metric: str
+    pairs: str
+    old: str
+    new: str
+    change: str
+    interval: str
+    p: str
+    finding: str
+
+
+def figures(metric: MetricComparison) -> Figures:
+    """Return what is shown of one metric."""
+    interval = metric.interval
+    return Figures(
+        metric.key,
+        f"{metric.n_pairs}/{metric.n_examples}",
+        number(metric.base),
+        number(metric.new),
+        signed(metric.difference),
+        "-" if interval is None else f"{signed(interval.low)} to {signed(interval.high)}",
+        _p(metric.p_adjusted),
+        _WORDS.get(metric.finding, metric.finding),
+    )
+
+
+def signed(value: float | None) -> str:
+    """Return a difference with its sign."""
+    if value is None:
+        return "-"
+    return f"+{number(value)}" if value > 0 else number(value)
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def verdict(comparison: Comparison) -> str:
+    """Return what came out, in a sentence."""
+    by_finding: dict[str, list[str]] = defaultdict(list)
+    for metric in comparison.metrics.values():
+        by_finding[metric.finding].append(printable(metric.key))
+    told = [
+        f"{finding}: {', '.join(by_finding[finding])}"
+        for finding in ("worse", "better", "different")
+        if by_finding[finding]
+    ]
+    if told:
+        return f"The new run is {'; '.join(told)}."
+    if any(metric.n_pairs for metric in comparison.metrics.values()):
+        return "No difference is shown: what is seen can well be chance."
+    return "Nothing can be compared."
+
+
+def notes(metric: MetricComparison) -> Iterator[str]:
+    """Yield what must be known beside a metric's numbers."""
+    key = printable(metric.key)
+    for which, missing in (("old", metric.missing_base), ("new", metric.missing_new)):
+        if missing:
+            kinds = ", ".join(f"{rows:,} {kind}" for kind, rows in missing.items())
+            yield f"{key}: rows of the {which} run without a score: {kinds}"
+    if metric.n_vacuous:
+        yield f"{key}: {count(metric.n_vacuous, 'pair')} vacuous, which say nothing"
+    if metric.trials[0] != metric.trials[1]:
+        yield (
+            f"{key}: up to {metric.trials[0]} and {metric.trials[1]} rows for an example; each "
+            "example's mean is compared"
+        )
+
+
+def advice(metric: MetricComparison) -> str:
+    """Say how small a difference so many examples can show, and what would show this one."""
+    if metric.n_pairs < 2:
+        return ""
+    n = count(metric.n_pairs, "example")
+    if metric.n_up + metric.n_down == 0:
+        return f"{printable(metric.key)}: no example differs"
+    if metric.detectable is None:
+        told = f"{n} can show no difference, however large"
+    else:
+        told = f"{n} show a true difference of {number(metric.detectable)} four times in five"
+    if metric.finding == "no difference shown" and metric.difference:
+        seen = number(abs(metric.difference))
+        much = "more than can be had" if metric.needed is None else f"about {metric.needed:,}"
+        told += f"; one of {seen}, as was seen, needs {much}"
+    if metric.trial_noise is not None and metric.trial_noise >= _NOISY:
+        told += (
+            f"; {metric.trial_noise:.0%} of the noise is from repeating the same example, so that "
+            "more trials help, too"
+        )
+    return f"{printable(metric.key)}: {told}"
+
+
+class Moved(NamedTuple):
+    """An example that is better or worse in the new run.
+
+    Attributes:
+        title: The example.
+        scores: What each metric that moved says, in a line each.
+        lines: Its calls in both runs, side by side; of one trial each, where there are several.
+        comments: What the evaluators said of it in the old run and in the new.
+    """
+
+    title: str
+    scores: list[str]
+    lines: list[Line]
+    comments: tuple[str, str]
+
+
+class Moves(NamedTuple):
+    """The examples that are worse, or better.
+
+    Attributes:
+        total: How many there are.
+        shown: A few, those that moved by most metrics first.
+        fixed: Whether they went from failing to passing, or back, by some metric.
+    """
+
+    total: int
+    shown: list[Moved]
+    fixed: bool
+
+
+def moves(comparison: Comparison, *, worse: bool, most: int = SHOWN) -> Moves:
+    """Return the examples that are worse in the new run, or better."""
+    found: dict[str, list[tuple[str, Change]]] = defaultdict(list)
+    passes = False
+    for key, metric in comparison.metrics.items():
+        if key in MEASURED or metric.direction is None:
+            continue
+        passes |= metric.passes
+        for change in comparison.lost(key) if worse else comparison.gained(key):
+            found[change.id].append((key, change))
+    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), -_largest(item[1])))
+    shown = [_moved(comparison, name, by, worse=worse) for name, by in ordered[:most]]
+    return Moves(len(found), shown, passes)
+
+
+def _largest(by: list[tuple[str, Change]]) -> float:
+    return max(abs(change.new - change.base) for _, change in by)
+
+
+def _moved(
+    comparison: Comparison, name: str, by: list[tuple[str, Change]], *, worse: bool
+) -> Moved:
+    key = by[0][0]
+    old, new = comparison.rows_of(name)
+    higher = comparison.metrics[key].direction == "higher"
+    before = _extreme(old, key, highest=worse == higher)
+    after = _extreme(new, key, highest=worse != higher)
+    scores = [
+        f"{printable(metric)} {number(change.base)} → {number(change.new)}{_trials(change)}"
+        for metric, change in by
+    ]
+    title = f"example {printable(name)}"
+    lines = side_by_side(before, after)
+    comments = (printable(before.results[key].comment), printable(after.results[key].comment))
+    return Moved(title, scores, lines, comments)
+
+
+def _trials(change: Change) -> str:
+    if change.base_trials == change.new_trials == 1:
+        return ""
+    return f" ({change.base_trials} and {change.new_trials} trials)"
+
+
+def _extreme(rows: list[Row], key: str, *, highest: bool) -> Row:
+    scored = [row for row in rows if key in row.results and row.results[key].score is not None]
+    return (max if highest else min)(scored, key=lambda row: row.results[key].score or 0.0)
