@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 VERBS: dict[str, Entry] = {
     "run": Entry("trajgrade.cli.run:run", "Grade a dataset as a config file says"),
     "score": Entry("trajgrade.cli.score:score", "Grade files without a config file"),
+    "compare": Entry("trajgrade.cli.compare:compare", "Say whether a run is better than another"),
+    "power": Entry("trajgrade.cli.power:power", "Say how many examples a difference needs"),
     "validate": Entry(
         "trajgrade.cli.validate:validate", "Say all that is wrong with a config file"
     ),
