@@ -154,15 +154,14 @@ class SqlStore:
                 connection.execute(delete(RUNS).where(RUNS.c.number == number))
 
     def _make_ready(self) -> None:
-        """Bring the tables to the present version."""
+        """Bring the tables to the present version; what is newer stays untouched."""
         if self._is_ready:
             return
         with self.faults_told():
-            try:
-                with self.upgrading() as connection:
-                    schema.upgrade(connection)
-            except StoreError as wrong:
-                raise StoreError(f"{self.url}: {wrong}") from None
+            if self.exists():
+                self._version()
+            with self.upgrading() as connection:
+                schema.upgrade(connection)
         self._is_ready = True
 
     # ------------------------------------------------------------------ reading
@@ -172,18 +171,24 @@ class SqlStore:
         if self._is_ready:
             return True
         with self.faults_told():
-            if not self.exists():
-                return False
-            try:
-                with self.reading() as connection:
-                    version = schema.version_of(connection)
-            except StoreError as wrong:
-                raise StoreError(f"{self.url}: {wrong}") from None
+            version = self._version() if self.exists() else 0
         if version == schema.LATEST:
             self._is_ready = True
         elif version:
             self._make_ready()
         return version > 0
+
+    def _version(self) -> int:
+        """Return the version of the tables, 0 where there are none.
+
+        Raises:
+            StoreError: It is newer than what this program knows.
+        """
+        try:
+            with self.reading() as connection:
+                return schema.version_of(connection)
+        except StoreError as wrong:
+            raise StoreError(f"{self.url}: {wrong}") from None
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

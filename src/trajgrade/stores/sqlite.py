@@ -86,7 +86,7 @@ class SqliteStore(SqlStore):
             try:
                 _make_wal(raw)
             except sqlite3.Error as broken:
-                raise StoreError(self._told(broken)) from broken
+                raise StoreError(f"{self.url}: {self._told(broken)}") from broken
             with connection.begin():
                 yield connection
 
