@@ -31,11 +31,13 @@ def from_endpoint(endpoint: Any) -> Judge:
     if any(kind.startswith("pydantic_ai.models.") for kind in kinds):
         made: Judge = registry.judges.build("pydantic_ai", {"model": endpoint})
         return made
+    if isinstance(endpoint, type):
+        raise ConfigError(f"endpoint: {endpoint.__name__} is a class; give an instance of it")
     if callable(getattr(endpoint, "query", None)):
         return InjectedJudge(endpoint, _queried(endpoint.query))
     if callable(getattr(endpoint, "ainvoke", None)):
         return InjectedJudge(endpoint, _invoked(endpoint.ainvoke))
-    if callable(endpoint) and not isinstance(endpoint, type):
+    if callable(endpoint):
         return InjectedJudge(endpoint, _called(endpoint))
     raise ConfigError(
         "endpoint: an object with query(prompt, schema), a pydantic-ai model, a LangChain chat "

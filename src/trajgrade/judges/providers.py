@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import AsyncGenerator, Callable
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from trajgrade.contracts import Judge, JudgeReply, JudgeRequest
@@ -54,12 +55,14 @@ class _Provider(NamedTuple):
 
     Attributes:
         make: Makes the model from settings, key and HTTP client.
+        client: The package of its client.
         variables: The environment variables that may hold its key.
         keyless: Whether it may be asked without a key.
         base_url: Where it is, if not where its client looks.
     """
 
     make: _Made
+    client: str
     variables: tuple[str, ...]
     keyless: bool = False
     base_url: str | None = None
@@ -95,18 +98,20 @@ def _gemini(settings: JudgeSettings, key: str, client: Any) -> Model[Any]:
 
 
 _PROVIDERS: dict[str, _Provider] = {
-    "anthropic": _Provider(_anthropic, ("ANTHROPIC_API_KEY",)),
-    "gemini": _Provider(_gemini, ("GOOGLE_API_KEY", "GEMINI_API_KEY")),
-    "huggingface": _Provider(_openai, ("HF_TOKEN",), base_url="https://router.huggingface.co/v1"),
-    "lmstudio": _Provider(_openai, (), keyless=True, base_url="http://localhost:1234/v1"),
+    "anthropic": _Provider(_anthropic, "anthropic", ("ANTHROPIC_API_KEY",)),
+    "gemini": _Provider(_gemini, "google.genai", ("GOOGLE_API_KEY", "GEMINI_API_KEY")),
+    "huggingface": _Provider(
+        _openai, "openai", ("HF_TOKEN",), base_url="https://router.huggingface.co/v1"
+    ),
+    "lmstudio": _Provider(_openai, "openai", (), keyless=True, base_url="http://localhost:1234/v1"),
     "ollama": _Provider(
-        _openai, ("OLLAMA_API_KEY",), keyless=True, base_url="http://localhost:11434/v1"
+        _openai, "openai", ("OLLAMA_API_KEY",), keyless=True, base_url="http://localhost:11434/v1"
     ),
-    "openai": _Provider(_openai, ("OPENAI_API_KEY",)),
+    "openai": _Provider(_openai, "openai", ("OPENAI_API_KEY",)),
     "openrouter": _Provider(
-        _openai, ("OPENROUTER_API_KEY",), base_url="https://openrouter.ai/api/v1"
+        _openai, "openai", ("OPENROUTER_API_KEY",), base_url="https://openrouter.ai/api/v1"
     ),
-    "vllm": _Provider(_openai, ("VLLM_API_KEY",), True, "http://localhost:8000/v1"),
+    "vllm": _Provider(_openai, "openai", ("VLLM_API_KEY",), True, "http://localhost:8000/v1"),
 }
 
 
@@ -139,6 +144,8 @@ class ProviderJudge:
         self.name = settings.name
         self._settings = settings
         self._model = model
+        if model is None:
+            _import(settings.provider)
         self._key = "" if model is not None else _key_of(settings)
         fixed = settings.structured != "auto"
         self._mode: Structured | None = settings.structured if fixed else None
@@ -269,6 +276,20 @@ class ProviderJudge:
         text = str(said)
         text = text.replace(self._key, "***") if self._key else text
         return _hide(" ".join(text.split()))[:_BODY]
+
+
+def _import(provider: str) -> None:
+    """Import the provider's client, which takes longer than a request may.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    package = _PROVIDERS[provider].client
+    try:
+        import_module(package)
+        import_module(f"pydantic_ai.models.{package.partition('.')[0]}")
+    except ImportError as missing:
+        raise MissingExtraError(f"the judge {provider}", package, "judge") from missing
 
 
 def _key_of(settings: JudgeSettings) -> str:
