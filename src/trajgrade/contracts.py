@@ -7,7 +7,7 @@ convenience, not a requirement; a plain function with any of the parameter names
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 import msgspec
@@ -32,6 +32,10 @@ class Format(Protocol):
     is not asked. It may also have `wire`, a type for msgspec so strict that whatever decodes to it
     is of this format and no other, and `read_wire`, which reads what was decoded. Such data is
     recognised by decoding it. Both ways read equal trajectories.
+
+    It may also have `measure`, which reads from the same data what it records of each trajectory
+    beside its steps (`telemetry`): models, tokens, costs, times. It is asked only when that is
+    needed, and must not raise, whatever the data.
     """
 
     def recognises(self, seen: Glimpse) -> bool:
@@ -126,6 +130,26 @@ class Judge(Protocol):
 
         Raises:
             JudgeError: The judge cannot be reached, or its provider refuses the request.
+        """
+        ...
+
+
+class Engine(Protocol):
+    """Where the work runs. It knows nothing of what the work is."""
+
+    workers: int
+
+    def map(
+        self, work: Callable[[Any], Iterable[Any]], jobs: Iterable[Any]
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """Yield what the work makes of each job, with the job's number, as jobs are done.
+
+        Args:
+            work: A function of a module, from a job to what it makes of it, piece by piece.
+            jobs: Plain data, drawn as there is room for them.
+
+        Raises:
+            EngineError: The work raised, or a job could not be done.
         """
         ...
 

@@ -13,6 +13,7 @@
     ├── AgentCallError (RuntimeError)     an agent's process, or its URL, gave no answer
     ├── JudgeError (RuntimeError)         a judge cannot be asked, or refuses to answer
     │   └── UnreachableJudgeError         for a while: another attempt may succeed
+    ├── EngineError (RuntimeError)        the work failed where an engine ran it
     ├── StoreError (RuntimeError)         a store cannot be read or written, or a run is held
     └── TooLargeError (ValueError)        input beyond a limit that keeps time or memory bounded
 
@@ -124,6 +125,10 @@ class UnreachableJudgeError(JudgeError):
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class EngineError(TrajgradeError, RuntimeError):
+    """The work failed where an engine ran it, and not for one row alone."""
 
 
 class StoreError(TrajgradeError, RuntimeError):

@@ -12,24 +12,23 @@ from typing import Any, NamedTuple
 from trajgrade.agent import Agent
 from trajgrade.budget import Budget, Spending
 from trajgrade.contracts import EvaluatorLike, Store
+from trajgrade.counted import OnRow, Progress, counted
 from trajgrade.dataset import Dataset, Example, Needs, Selected
 from trajgrade.errors import ConfigError
 from trajgrade.evaluators.evaluator import described
 from trajgrade.evaluators.spelling import graders
-from trajgrade.flow import Done, InOrder, Keeper, flow
+from trajgrade.flow import Keeper, flow
 from trajgrade.grading import Grader
 from trajgrade.keeping import Keeping, Retry, begin_record
 from trajgrade.measured import MEASURED, OnFailure, check
 from trajgrade.record import DATASET, RUN, State
 from trajgrade.replay import Replay, is_run
-from trajgrade.run import Explain, InterruptedRunError, Row, Run
+from trajgrade.run import Explain, InterruptedRunError, Run
+from trajgrade.spread import EngineName, engine_of, spread
 from trajgrade.tally import Metric, Tally, metrics_of
 from trajgrade.thresholds import Threshold, judge, parse_thresholds
 from trajgrade.trials import check_trials, repeated
 from trajgrade.view import lacks_of, needs_of, strangers_in
-
-Progress = Callable[[int], None]
-OnRow = Callable[[Example, Row], None]
 
 
 class Plan(NamedTuple):
@@ -135,6 +134,8 @@ def evaluate(
     trials: int = 1,
     seed: int = 0,
     budget: Any = None,
+    engine: EngineName = "event_loop",
+    workers: int | None = None,
 ) -> Run:
     """Grade every row of a dataset with every evaluator.
 
@@ -171,6 +172,9 @@ def evaluate(
         seed: What an agent that asks for it is given for trial 0; one more for each next trial.
         budget: What the run may take, a `Budget` or `{rows, seconds, tokens, money}`; then the rows
             that are left are not run, which `resume` makes up for.
+        engine: Where the work runs: `event_loop`, this process; `process_pool`, all its cores, for
+            which a script needs `if __name__ == "__main__":`; `ray`, a cluster; or `auto`.
+        workers: How many processes or tasks at once; by default one for each core.
 
     Raises:
         ConfigError: The evaluators or thresholds are wrong, or two have one key.
@@ -210,8 +214,16 @@ def evaluate(
             keeping = stack.enter_context(
                 _kept(plan, grader, store, name, experiment, thresholds, resume=resume, retry=retry)
             )
-        done = flow(plan.examples(), grader, plan.agent, _earlier(keeping, replay), spending)
-        interrupted = _tallied(done, tally, keeping, on_row, on_progress)
+        apart = engine_of(
+            engine, workers, plan.dataset, plan.evaluators,
+            here=_only_here(plan, grader, keeping, spending),
+        )  # fmt: skip
+        if apart is not None:
+            needs = needs_of(plan.evaluators)
+            done = spread(apart, plan.dataset, plan.evaluators, needs, plan.explain)
+        else:
+            done = flow(plan.examples(), grader, plan.agent, _earlier(keeping, replay), spending)
+        interrupted = counted(done, tally, keeping, on_row, on_progress)
         run = _run_of(
             plan, tally, spending, thresholds or {},
             id=keeping.record.id if keeping else "", name=name,
@@ -225,6 +237,21 @@ def evaluate(
     if interrupted:
         raise InterruptedRunError(run)
     return run
+
+
+def _only_here(
+    plan: Plan, grader: Grader, keeping: Keeping | None, spending: Spending
+) -> str | None:
+    """Return why the rows must be graded in this process; None where they need not be."""
+    if plan.answered:
+        return "an agent is called, or was, and its answers are graded here"
+    if plan.select != Selected():
+        return "only some of the rows are graded"
+    if grader.waits:
+        return "judges and other evaluators that wait are asked from this process"
+    if keeping is not None and keeping.resumed:
+        return "a run is gone on with"
+    return "the run has a budget" if spending.is_bounded else None
 
 
 def _named(target: Any) -> str:
@@ -348,44 +375,5 @@ def _run_of(
     )
 
 
-def _tallied(
-    done: Iterator[Done],
-    tally: Tally,
-    keeping: Keeping | None,
-    on_row: OnRow | None,
-    on_progress: Progress | None,
-) -> bool:
-    """Count every row in its turn; return whether that was interrupted.
-
-    What is done when the run is interrupted counts, also behind a row that is not.
-    """
-    ordered = InOrder()
-    try:
-        for number, row in enumerate(done, start=1):
-            if keeping is not None and row.run:
-                keeping.keep(row)
-            if on_row is not None and row.run:
-                on_row(row.example, row.graded.row)
-            for turn in ordered.add(row):
-                tally.add(turn.graded)
-            if on_progress is not None:
-                on_progress = _told(on_progress, number)
-    except KeyboardInterrupt:
-        tally.cut()
-        for turn in ordered.rest():
-            tally.add(turn.graded)
-        return True
-    return False
-
-
 def _nothing() -> None:
     """Prepare an evaluator that needs no preparation."""
-
-
-def _told(on_progress: Progress, done: int) -> Progress | None:
-    try:
-        on_progress(done)
-    except Exception as broken:
-        warnings.warn(f"on_progress raised {broken!r}; it is not called again", stacklevel=3)
-        return None
-    return on_progress

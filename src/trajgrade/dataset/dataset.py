@@ -186,8 +186,28 @@ class Dataset:
             for place, row in rows:
                 yield place, row, rows
 
+    @property
+    def files(self) -> tuple[Rows, ...]:
+        """Where the rows are, one place after the other."""
+        return self._rows
+
+    def reader(self, needs: Needs) -> RowReader:
+        """Return what makes examples of rows."""
+        return RowReader(self._fields, needs, self._shown, traces=self._traces)
+
+    def refuse_second(self, row: int) -> None:
+        """Refuse a row that has the id and trial of an earlier one, if one truly has.
+
+        Raises:
+            DatasetError: One has; both are named.
+        """
+        for second in self._examples(Needs(frozenset())):
+            if second.row == row:
+                self._refuse_second(second)
+                return
+
     def _examples(self, needs: Needs) -> Iterator[Example]:
-        make = RowReader(self._fields, needs, self._shown, traces=self._traces).example
+        make = self.reader(needs).example
         number = 0
         for rows in self._rows:
             for index, (place, row) in enumerate(rows):

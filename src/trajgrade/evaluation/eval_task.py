@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from trajgrade import runner
+from trajgrade.counted import Progress
 from trajgrade.dataset import Dataset
 from trajgrade.errors import ConfigError, DatasetError
 from trajgrade.evaluation.answering import Answers, answering
@@ -29,7 +30,6 @@ from trajgrade.evaluation.table import Table, frame_of
 from trajgrade.evaluators.rated import Pairwise
 from trajgrade.measured import OnFailure
 from trajgrade.pace import MAX_CONCURRENCY
-from trajgrade.runner import Progress
 
 if TYPE_CHECKING:
     from pandas import DataFrame

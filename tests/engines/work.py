@@ -1,0 +1,42 @@
+"""Work for engines: functions of a module, which every process can import."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+def doubled(job: int) -> Iterator[int]:
+    yield from (job, 2 * job)
+
+
+def nothing(job: int) -> Iterator[int]:
+    yield from ()
+
+
+def where(job: int) -> Iterator[int]:
+    yield os.getpid()
+
+
+def broken(job: int) -> Iterator[int]:
+    yield job
+    if job == 3:
+        raise ValueError("job three is broken")
+
+
+def dies_once(job: tuple[str, int]) -> Iterator[int]:
+    """Kills its process at the fourth job, after it has handed over a part of it, once."""
+    mark, number = Path(job[0]), job[1]
+    yield number
+    if number == 3 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    yield number * 10
+
+
+def always_dies(job: Any) -> Iterator[int]:
+    yield 0
+    os.kill(os.getpid(), signal.SIGKILL)
