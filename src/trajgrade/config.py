@@ -16,6 +16,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from trajgrade import sources, yamltext
+from trajgrade.agent_spelling import KINDS, AgentConfig, agent_config
+from trajgrade.budget import Budget
 from trajgrade.dataset import Dataset, Selected
 from trajgrade.dataset.example import ROLES
 from trajgrade.dataset.samples import SAMPLE, sample_path
@@ -23,6 +25,7 @@ from trajgrade.errors import ConfigError, TrajgradeError, shorten, unknown
 from trajgrade.evaluators.schema import described, evaluators_schema
 from trajgrade.evaluators.spelling import Graders, faults_of, graders, likely_keys
 from trajgrade.evaluators.written import type_fault
+from trajgrade.measured import MEASURED, OnFailure
 from trajgrade.record import DATASET, RUN
 from trajgrade.run import Explain
 from trajgrade.sources import Kind
@@ -55,6 +58,11 @@ class Config(
         dataset: A path, a glob pattern, a folder, a list of those, `sample:NAME`; or, of the store,
             the dataset `store:NAME@TAG` or the answers of a run, `run:ID`.
         fields: Which field of a row holds which role, as a dotted path; null leaves a role out.
+        agent: What answers each row: `module:function`, an address, or `{command: [...]}`.
+        trials: How many times the agent answers each example.
+        seed: What an agent that asks for it is given for trial 0; one more for each next trial.
+        budget: What the run may take before it begins no more rows.
+        on_failure: Whether a row on which the agent failed counts as the worst score, or not.
         evaluators: Names, `name: {parameters}`, or `{name, params, key, pass}`.
         judge: The judge of evaluators that name none: `openai:gpt-5-mini`, or its settings.
         ai_support: The judge as Potato's block: `{enabled, endpoint_type, ai_config}`.
@@ -70,6 +78,11 @@ class Config(
     name: str = ""
     dataset: str | list[str] | DatasetFiles
     fields: Annotated[dict[str, str | None], _ROLES_ONLY] = {}
+    agent: AgentConfig | str | None = None
+    trials: Annotated[int, msgspec.Meta(ge=1)] = 1
+    seed: int = 0
+    budget: Budget | None = None
+    on_failure: OnFailure = "zero"
     evaluators: Annotated[list[Any], msgspec.Meta(min_length=1)]
     judge: Any = None
     ai_support: dict[str, Any] | None = None
@@ -124,13 +137,23 @@ class Config(
             "fail_on_error": self.fail_on == "any",
             "name": self.name,
             "experiment": self.experiment,
+            **self._answering(),
         }
+
+    def _answering(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"trials": self.trials, "budget": self.budget}
+        if self.agent is None:
+            return found
+        spelt = agent_config(self.agent, Path()) if isinstance(self.agent, str) else self.agent
+        agent = spelt.build(seed=self.seed)
+        return found | {"agent": agent, "on_failure": self.on_failure}
 
 
 def load_config(
     source: str | os.PathLike[str] | Mapping[str, Any],
     *,
     dataset: str | None = None,
+    replaced: Mapping[str, Any] | None = None,
     look: bool = False,
 ) -> Config:
     """Read a config and check all of it.
@@ -138,6 +161,7 @@ def load_config(
     Args:
         source: The path of a YAML file, or what one holds.
         dataset: A dataset in place of the config's own, relative to the working directory.
+        replaced: Keys in place of the config's own; an agent among them, likewise.
         look: Whether to look into the dataset, too: does it have the fields?
 
     Raises:
@@ -149,9 +173,10 @@ def load_config(
     else:
         where, folder = os.fspath(source), Path(source).parent
         document = _read(Path(source), ambiguous)
+    checking = _Checking(Path() if replaced and "agent" in replaced else folder)
+    document = {**document, **(replaced or {})}
     if dataset is not None:
         document, folder = {**document, "dataset": dataset}, Path()
-    checking = _Checking()
     config = checking.config(document, folder, look=look)
     told = {fault.partition(": ")[0] for fault in ambiguous}
     faults = [fault for fault in checking.faults if fault.partition(": ")[0] not in told]
@@ -187,8 +212,10 @@ _TYPES = {field.name: field for field in msgspec.structs.fields(Config)}
 class _Checking:
     """One config on its way from a document to a record, its faults gathered."""
 
-    def __init__(self) -> None:
+    def __init__(self, home: Path) -> None:
         self.faults: list[str] = []
+        self._home = home
+        self._answered = False
 
     def config(self, document: Mapping[str, Any], folder: Path, *, look: bool) -> Config | None:
         """Return the config; None where something is wrong."""
@@ -196,6 +223,7 @@ class _Checking:
             f"{key}: {unknown('key', key, _KEYS)}" for key in document if key not in _KEYS
         ]
         given = {k: v for k, v in document.items() if k in _KEYS and v is not None}
+        self._answered = "agent" in given
         self._roles(given)
         found = {key: self._converted(key, value) for key, value in given.items()}
         for key, field in _TYPES.items():
@@ -213,6 +241,14 @@ class _Checking:
             self.faults.append(
                 f"{key}: expected a list, each evaluator beginning with `- `, got {shorten(value)}"
             )
+            return msgspec.UNSET
+        try:
+            if key == "agent":
+                return agent_config(value, self._home)
+            if key == "budget":
+                return Budget.of(value)
+        except ConfigError as wrong:
+            self.faults += wrong.faults
             return msgspec.UNSET
         faults = _of_files(value) if key == "dataset" and isinstance(value, Mapping) else []
         fault = None if faults else type_fault(key, _TYPES[key].type, value)
@@ -259,6 +295,8 @@ class _Checking:
             except TrajgradeError as wrong:
                 self.faults += faults_of(wrong)
                 keys, meant = likely_keys(found["evaluators"])
+        if keys is not None and self._answered:
+            keys = [*keys, *MEASURED]
         for name, bound in found.get("thresholds", {}).items():
             try:
                 (threshold,) = parse_thresholds({name: bound})
@@ -325,10 +363,13 @@ def config_schema() -> dict[str, Any]:
     item, definitions = evaluators_schema()
     _, parts = msgspec.json.schema_components([Config], ref_template="#/$defs/{name}")
     root = parts.pop("Config")
-    for record, found in ((Config, root), (DatasetFiles, parts["DatasetFiles"])):
+    records = (DatasetFiles, AgentConfig, Budget)
+    described_parts = [(record, parts[record.__name__]) for record in records]
+    for record, found in ((Config, root), *described_parts):
         found["description"] = found["description"].partition("\n")[0]
         described(found["properties"], record)
     root["properties"]["evaluators"] |= {"items": item}
+    parts["AgentConfig"]["oneOf"] = [{"required": [kind]} for kind in KINDS]
     judge, judges = settings_schema()
     root["properties"]["judge"] |= judge
     root["properties"]["thresholds"]["additionalProperties"] = {"type": ["number", "string"]}
