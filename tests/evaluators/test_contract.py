@@ -46,7 +46,7 @@ from trajgrade.result import ERRORS, NOT_EVALUATED
 from trajgrade.trajectory import Step, ToolCall, Trajectory
 
 JUDGED = (
-    "agent_as_judge", "tool_call_quality",
+    "agent_as_judge", "llm_trajectory_judge", "tool_call_quality",
     "answer_relevance", "context_relevance", "final_response_match", "final_response_quality",
     "groundedness", "rubric", "rubric_dag",
     *(name for name in get_supported_evaluators() if name.startswith(("pairwise_", "pointwise_"))),
