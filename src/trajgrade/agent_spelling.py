@@ -28,8 +28,6 @@ import msgspec
 from trajgrade.agent import Agent
 from trajgrade.errors import ConfigError, shorten, unknown
 from trajgrade.pace import Pace, pace_of
-from trajgrade.program import Program
-from trajgrade.remote import Remote
 
 _FUNCTION = re.compile(r"(?P<module>[A-Za-z_][\w.]*):(?P<name>[A-Za-z_][\w.]*)")
 KINDS = ("function", "command", "url")
@@ -77,8 +75,12 @@ class AgentConfig(Pace, frozen=True, kw_only=True, omit_defaults=True, forbid_un
 
     def _target(self) -> Any:
         if self.url is not None:
+            from trajgrade.remote import Remote
+
             return Remote(self.url, headers=self.headers, timeout=self.timeout)
         if self.command is not None:
+            from trajgrade.program import Program
+
             return Program(self.command, folder=self.folder or "")
         return imported(self.function or "", self.folder or "")
 
