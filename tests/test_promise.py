@@ -1,4 +1,4 @@
-"""The promise: one evaluator, with a reference, gives one result behind every door."""
+"""The promise: one evaluator, with a reference, or a judge, gives one result behind every door."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import trajgrade
+from tests.judges.server import said, serving
 from trajgrade.cli.entry import command
 from trajgrade.config import load_config
 from trajgrade.evaluation import EvalTask
@@ -91,3 +92,76 @@ def test_every_door_gives_the_result_that_python_gives(
     door: Callable[[Path], dict[str, Any]], tmp_path: Path
 ):
     assert door(tmp_path) == in_python(tmp_path)
+
+
+# ------------------------------------------------------------------------------ with a judge
+
+JUDGED = "llm_trajectory_judge"
+ASKS = {"continuous": True, "few_shot": [{"outputs": "Done.", "verdict": 0.1}]}
+
+
+def judged_in_python(folder: Path, url: str) -> dict[str, Any]:
+    settings = {"model": "openai:a-model", "base_url": url, "cache": False}
+    evaluator = build_evaluator(JUDGED, {**ASKS, "judge": settings})
+    return evaluator.evaluate(
+        outputs=ROW["outputs"], reference_outputs=ROW["reference_outputs"], inputs=ROW["inputs"]
+    ).to_dict()
+
+
+def judged_over_a_dataset(folder: Path, url: str) -> dict[str, Any]:
+    potato = {"endpoint_type": "openai", "ai_config": {"model": "a-model", "base_url": url}}
+    evaluator = build_evaluator(JUDGED, {**ASKS, "config": {"ai_support": potato}})
+    return trajgrade.evaluate([ROW], [evaluator]).rows[0].results[JUDGED].to_dict()
+
+
+def judged_from_yaml(folder: Path, url: str) -> dict[str, Any]:
+    (folder / "data.jsonl").write_text(json.dumps(ROW))
+    config = folder / "eval.yaml"
+    config.write_text(
+        "dataset: data.jsonl\n"
+        f"judge: {{model: a-model, base_url: {url}, cache: false}}\n"
+        f"evaluators:\n- {JUDGED}: {json.dumps(ASKS)}\n"
+    )
+    run = trajgrade.evaluate(**load_config(config).arguments())
+    return run.rows[0].results[JUDGED].to_dict()
+
+
+def judged_from_the_command(folder: Path, url: str) -> dict[str, Any]:
+    data, saved = folder / "data.json", folder / "run.jsonl"
+    data.write_text(json.dumps([ROW]))
+    spelt = f"{JUDGED}:continuous=true,few_shot={json.dumps(ASKS['few_shot'])}"
+    done = CliRunner().invoke(command, ["score", str(data), "-e", spelt, "-q", "-o", str(saved)])
+    assert done.exit_code == 0, done.output
+    (line,) = saved.read_bytes().splitlines()
+    return read_back(line)["results"][JUDGED]
+
+
+def judged_with_vertex_names(folder: Path, url: str) -> dict[str, Any]:
+    rows = [{"prompt": ROW["inputs"], "reference_trajectory": ROW["reference_outputs"]}]
+    task = EvalTask(dataset=rows, metrics=[{JUDGED: ASKS}])
+    result = task.evaluate(runnable=lambda prompt: ROW["outputs"])
+    return result.run.rows[0].results[JUDGED].to_dict()
+
+
+@pytest.mark.parametrize(
+    "door",
+    [
+        judged_over_a_dataset,
+        judged_from_yaml,
+        judged_from_the_command,
+        judged_with_vertex_names,
+    ],
+)
+def test_every_door_asks_the_judge_as_python_does(
+    door: Callable[[Path, str], dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("TRAJGRADE_CACHE", "off")
+    monkeypatch.setenv("TRAJGRADE_JUDGE", "openai:a-model")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with serving(said({"reasoning": "It is at the wrong time.", "score": 0.25})) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        found = door(tmp_path, server.url)
+        assert found == judged_in_python(tmp_path, server.url)
+    assert found["score"] == 0.25
+    here, there = (body["messages"][1]["content"] for body in server.bodies)
+    assert here.count("<<<") == there.count("<<<") > 2
