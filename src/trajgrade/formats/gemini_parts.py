@@ -27,6 +27,7 @@ MARKS = (
     "text", *_CALL, *_RESPONSE, *_CODE, *_OUTCOME,
     "inlineData", "inline_data", "fileData", "file_data",
 )  # fmt: skip
+_SPOKEN = frozenset({"text", "thought", "thoughtSignature", "thought_signature"})
 _KNOWN = frozenset({*MARKS, "thought", "thoughtSignature", "thought_signature", "videoMetadata"})
 
 
@@ -61,7 +62,8 @@ def add_content(assembly: Assembly, role: str, parts: list[Any], place: str) -> 
         ]
         assembly.message(role, "".join(texts))
     for raw in others:
-        _call(assembly, raw, place)
+        if not raw.keys() <= _SPOKEN:
+            _call(assembly, raw, place)
 
 
 def _known(raw: dict[str, Any]) -> bool:
@@ -70,7 +72,11 @@ def _known(raw: dict[str, Any]) -> bool:
 
 
 def _first(raw: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((raw[key] for key in keys if raw.get(key) is not None), None)
+    for key in keys:
+        found = raw.get(key)
+        if found is not None:
+            return found
+    return None
 
 
 def _call(assembly: Assembly, raw: dict[str, Any], place: str) -> None:

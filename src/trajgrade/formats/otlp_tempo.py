@@ -48,6 +48,7 @@ _VALUES = (
     "stringValue", "boolValue", "intValue", "doubleValue", "bytesValue",
     "string_value", "bool_value", "int_value", "double_value", "bytes_value",
 )  # fmt: skip
+_SCALARS = frozenset(_VALUES)
 _STATUSES: dict[Any, CallStatus] = {
     1: "ok", 2: "error", "STATUS_CODE_OK": "ok", "STATUS_CODE_ERROR": "error",
 }  # fmt: skip
@@ -80,7 +81,11 @@ class OTLPTempo:
 
 
 def _first(record: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((record[key] for key in keys if record.get(key) is not None), None)
+    for key in keys:
+        found = record.get(key)
+        if found is not None:
+            return found
+    return None
 
 
 def _inner(document: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +150,13 @@ def _attributes(held: Any, place: str) -> dict[str, Any]:
         key = expect.text(raw.get("key"), f"{place}, attribute {at}, key")
         if key is None:
             raise MalformedTraceError(f"{place}, attribute {at}: has no key: {shorten(raw)}")
-        found[key] = _value(raw.get("value"), f"{place}, {shorten(key, 100)}")
+        value = raw.get("value")
+        if type(value) is dict and len(value) == 1:  # as it nearly always is
+            ((kind, held_),) = value.items()
+            if kind in _SCALARS and not isinstance(held_, (dict, list)):
+                found[key] = held_
+                continue
+        found[key] = _value(value, f"{place}, attribute {at}")
     return found
 
 
