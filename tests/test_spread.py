@@ -90,7 +90,7 @@ def test_rows_are_the_same_on_every_engine_over_several_files(tmp_path):
 
 def test_two_rows_of_one_id_in_different_slices_are_refused_by_name(tmp_path):
     path = tmp_path / "d.jsonl"
-    row = {"predicted_trajectory": [], "reference_trajectory": []}
+    row: dict[str, list] = {"predicted_trajectory": [], "reference_trajectory": []}
     lines = [json.dumps({"id": str(n % 30), **row}) for n in range(31)]
     path.write_text("\n".join(lines))
     with pytest.raises(DatasetError, match=r"line 31 has the id '0' .* as has .*line 1"):

@@ -26,7 +26,7 @@ from trajgrade.evaluators.schema import described, evaluators_schema
 from trajgrade.evaluators.spelling import Graders, faults_of, graders, likely_keys
 from trajgrade.evaluators.written import type_fault
 from trajgrade.measured import MEASURED, OnFailure
-from trajgrade.record import DATASET, RUN
+from trajgrade.record import DATASET, RUN, EngineName
 from trajgrade.run import Explain
 from trajgrade.sources import Kind
 from trajgrade.thresholds import parse_thresholds
@@ -73,6 +73,9 @@ class Config(
         fail_on: `any` makes the exit code 1 when any row is in error.
         store: Where runs are kept: `runs.db`, `runs/`, `postgresql://…`; `trajgrade.db` by default.
         experiment: What the run is grouped by in the store.
+        engine: Where the work runs: `auto` takes all cores for big files of recorded runs, else
+            `event_loop`, this process; or `process_pool`, or `ray`.
+        workers: How many processes or tasks at once; by default one for each core.
     """
 
     name: str = ""
@@ -93,6 +96,8 @@ class Config(
     fail_on: Literal["any", "none"] = "none"
     store: str | None = None
     experiment: str = ""
+    engine: EngineName = "auto"
+    workers: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
     def graders(self) -> Graders:
         """Build the evaluators."""
@@ -137,6 +142,8 @@ class Config(
             "fail_on_error": self.fail_on == "any",
             "name": self.name,
             "experiment": self.experiment,
+            "engine": self.engine,
+            "workers": self.workers,
             **self._answering(),
         }
 

@@ -15,6 +15,7 @@ import msgspec
 
 from trajgrade.jsontext import dumps
 
+EngineName = Literal["auto", "event_loop", "process_pool", "ray"]
 State = Literal["running", "interrupted", "stopped", "finished"]
 
 RUN = "run:"  # begins the name of a kept run, where a dataset is asked for

@@ -21,10 +21,10 @@ from trajgrade.flow import Keeper, flow
 from trajgrade.grading import Grader
 from trajgrade.keeping import Keeping, Retry, begin_record
 from trajgrade.measured import MEASURED, OnFailure, check
-from trajgrade.record import DATASET, RUN, State
+from trajgrade.record import DATASET, RUN, EngineName, State
 from trajgrade.replay import Replay, is_run
 from trajgrade.run import Explain, InterruptedRunError, Run
-from trajgrade.spread import EngineName, engine_of, spread
+from trajgrade.spread import engine_of, spread
 from trajgrade.tally import Metric, Tally, metrics_of
 from trajgrade.thresholds import Threshold, judge, parse_thresholds
 from trajgrade.trials import check_trials, repeated

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from trajgrade.contracts import Engine, EvaluatorLike
 from trajgrade.dataset import Dataset, Example, Needs
@@ -21,11 +21,10 @@ from trajgrade.errors import ConfigError, unknown
 from trajgrade.flow import Done
 from trajgrade.grading import Grader
 from trajgrade.packing import pack, unpack
+from trajgrade.record import EngineName
 from trajgrade.registry import engines
 from trajgrade.run import Explain, Row
 from trajgrade.tally import Graded
-
-EngineName = Literal["auto", "event_loop", "process_pool", "ray"]
 
 AT_ONCE = 256
 BIG = 32 * 2**20  # bytes from which several processes are worth their start

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ from trajgrade.run import Explain, InterruptedRunError, Run
 from trajgrade.runner import evaluate
 from trajgrade.sources import find
 
+_CACHE = "TRAJGRADE_CACHE"
+
 
 def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bool = False) -> int:
     """Grade a dataset, save and show the run, and return its exit code.
@@ -43,16 +47,43 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bo
         fail_on=flags.fail_on or config.fail_on,
         limit=flags.limit or config.limit,
         experiment=flags.experiment or config.experiment,
+        engine=flags.engine or config.engine,
+        workers=flags.workers or config.workers,
+        judge=_judge(flags) or config.judge,
     )
     _check_saves(flags.saves, [*inputs, *_files(config)])
     told: list[str] = []
-    run = _run(config, flags, told, _kept_in(config, flags) if keep or config.is_run else {})
+    with _caching(wanted=flags.cache):
+        run = _run(config, flags, told, _kept_in(config, flags) if keep or config.is_run else {})
     unsaved = [fault for path in flags.saves for fault in _saved(run, path, quiet=flags.quiet)]
     with closed_quietly():
         _show(run, flags, config.explain, told)
     if unsaved:
         raise ConfigError(*unsaved)
     return run.exit_code
+
+
+def _judge(flags: Flags) -> Any:
+    if flags.judge is None:
+        return None
+    from trajgrade.judging.settings import judge_settings
+
+    return judge_settings(flags.judge, "--judge")
+
+
+@contextmanager
+def _caching(*, wanted: bool) -> Iterator[None]:
+    """Keep no reply of a judge, where that is not wanted: of none, however it is named."""
+    before = os.environ.get(_CACHE)
+    if not wanted:
+        os.environ[_CACHE] = "off"
+    try:
+        yield
+    finally:
+        if not wanted and before is None:
+            os.environ.pop(_CACHE, None)
+        elif not wanted and before is not None:
+            os.environ[_CACHE] = before
 
 
 def _kept_in(config: Config, flags: Flags) -> dict[str, Any]:
@@ -75,7 +106,15 @@ def _run(config: Config, flags: Flags, told: list[str], kept: dict[str, Any]) ->
         say(text, "warning: ")
 
     try:
-        with Progress(arguments["dataset"], wanted=wanted) as progress:
+        with Progress(
+            arguments["dataset"],
+            wanted=wanted,
+            trials=config.trials,
+            limit=config.limit,
+            counted=not flags.ids and flags.matching is None,
+        ) as progress:
+            if config.agent is not None:
+                kept = {**kept, "on_row": progress.note}
             return evaluate(
                 **{**arguments, **kept, "select": select}, on_progress=progress, on_warning=warn
             )
@@ -95,6 +134,16 @@ def _show(run: Run, flags: Flags, explain: Explain, told: Sequence[str]) -> None
         terminal.show_unmet(run)
     else:
         terminal.show(run, explain=explain, told=told)
+        _show_judge(run)
+
+
+def _show_judge(run: Run) -> None:
+    """Say what the verdicts of judges took, if any was asked."""
+    from trajgrade.judging.usage import spent
+
+    taken = str(spent(result for row in run.rows for result in row.results.values()))
+    if taken:
+        click.echo(taken)
 
 
 def _saved(run: Run, path: Path, *, quiet: bool) -> list[str]:

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from trajgrade.keeping import Retry
+from trajgrade.record import EngineName
 from trajgrade.run import Explain
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -28,10 +29,14 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     quiet: bool = False
     progress: bool = True
     explain: Explain | None = None
+    engine: EngineName | None = None
+    workers: int | None = None
     store: str | None = None
     experiment: str | None = None
     resume: bool = False
     retry: tuple[Retry, ...] = ()
+    judge: str | None = None
+    cache: bool = True
 
 
 _OPTIONS = (
@@ -58,9 +63,22 @@ _OPTIONS = (
     ),
     click.option("--no-progress", is_flag=True, help="Show no progress on standard error."),
     click.option(
+        "--engine", type=click.Choice(get_args(EngineName)),
+        help="Where the work runs; auto takes all cores for big files of recorded runs.",
+    ),
+    click.option(
+        "--workers", type=click.IntRange(min=1), metavar="N",
+        help="How many processes or tasks at once; one for each core if not said.",
+    ),
+    click.option(
         "--explain", type=click.Choice(get_args(Explain)),
         help="Which rows are explained by the alignment of their calls.",
     ),
+    click.option(
+        "--judge", metavar="PROVIDER:MODEL",
+        help="The judge of evaluators that name none, such as openai:gpt-5-mini.",
+    ),
+    click.option("--no-cache", is_flag=True, help="Ask the judge anew, and keep no reply."),
 )  # fmt: skip
 
 
@@ -112,6 +130,10 @@ def flags_of(given: dict[str, Any]) -> Flags:
         quiet=given["quiet"],
         progress=not given["no_progress"],
         explain=given["explain"],
+        engine=given["engine"],
+        workers=given["workers"],
+        judge=given["judge"],
+        cache=not given["no_cache"],
         **_kept(given),
     )
 
