@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +224,65 @@ def test_answers_that_are_kept_are_graded_again_without_the_agent(store):
     assert [row.results for row in again.rows] == [row.results for row in direct.rows]
 
 
+class Slow:
+    """A metric that takes its time for one row."""
+
+    key = "slow"
+
+    def __init__(self, until: threading.Event) -> None:
+        self.until = until
+
+    def evaluate(self, *, inputs: Any = None, **_: Any) -> EvaluationResult:
+        if inputs == "5":
+            assert self.until.wait(30)
+        return EvaluationResult("slow", 1.0)
+
+
+def test_rows_are_written_also_while_the_next_one_takes_its_time(store):
+    go_on = threading.Event()
+    runs: list[Run] = []
+    grading = threading.Thread(
+        target=lambda: runs.append(evaluate(rows(9), [Slow(go_on)], store=store)), daemon=True
+    )
+    grading.start()
+    with open_store(store) as opened:
+        wait_until(lambda: bool(opened.runs()))
+        wait_until(lambda: opened.count(opened.run("latest").id) == 5)
+        go_on.set()
+        grading.join(30)
+        assert opened.count(runs[0].id) == 9
+
+
+def test_a_retry_that_is_cut_off_leaves_a_run_that_can_be_gone_on_with(store):
+    data = rows(30)
+    broken = {str(n) for n in range(10)}
+    first = evaluate(data, [Shaky(broken)], store=store)
+    with pytest.raises(StopError):
+        evaluate(data, [Shaky(set())], store=store, retry=["errors"], on_row=stop_after(4))
+    with open_store(store) as opened:
+        record = opened.run(first.id)
+        assert (record.state, record.result) == ("running", None)
+    run = evaluate(data, [Shaky(set())], store=store, resume=True, retry=["errors"])
+    assert run.id == first.id
+    assert told(run) == told(evaluate(data, [Shaky(set())]))
+
+
+def test_a_store_that_fails_ends_the_run(store, monkeypatch):
+    from trajgrade.stores.growing import Growing
+    from trajgrade.stores.jsonlines import LinesWriter
+
+    def full(*_: Any) -> None:
+        raise StoreError("the disk is full")
+
+    for writer in (Growing, LinesWriter):
+        monkeypatch.setattr(writer, "append", full)
+    for agent in (Echo(), None):
+        with pytest.raises(StoreError, match="the disk is full"):
+            evaluate(rows(2000), METRICS, agent=agent, store=store)
+    with open_store(store) as opened:
+        assert [opened.holder(run.id) for run in opened.runs()] == [None, None]
+
+
 # ------------------------------------------------------------------------------ real processes
 
 SCRIPT = """
@@ -245,6 +305,15 @@ run = evaluate(rows(int(count)), METRICS, agent=answer if agent == "agent" else 
                store=url, resume=True, on_row=on_row)
 open(out, "wb").write(told(run))
 """
+
+
+def wait_until(holds: Callable[[], bool], seconds: float = 30) -> None:
+    pause = threading.Event()
+    for _ in range(int(seconds * 100)):
+        if holds():
+            return
+        pause.wait(0.01)
+    raise AssertionError("it did not come about")
 
 
 def begin(url: str, log: Path, out: Path, count: int, kind: str) -> subprocess.Popen[bytes]:

@@ -17,8 +17,8 @@ import platform
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Collection, Iterator, Mapping
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
@@ -28,7 +28,7 @@ import msgspec
 
 from trajgrade.contracts import RunWriter, Store
 from trajgrade.dataset import Example
-from trajgrade.errors import StoreError, TraceError
+from trajgrade.errors import StoreError, TraceError, TrajgradeError
 from trajgrade.flow import Done, Earlier
 from trajgrade.jsontext import dumps, read_back
 from trajgrade.packing import pack, unpack
@@ -52,6 +52,59 @@ _PACKAGES = (
     "sacrebleu",
     "pydantic-ai-slim",
 )
+
+
+class _Batch:
+    """Rows that wait to be written together, none of them for longer than `AT_MOST`."""
+
+    def __init__(self) -> None:
+        self.write: Callable[[Sequence[StoredRow]], None]
+        self._rows: list[StoredRow] = []
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+        self._broken: Exception | None = None
+
+    def add(self, row: StoredRow, *, at_once: bool) -> None:
+        """Have one more row written.
+
+        Raises:
+            StoreError: It cannot be, or one before it could not.
+        """
+        with self._lock:
+            self._rows.append(row)
+            if at_once or len(self._rows) >= _BATCH:
+                self._flush()
+            elif self._timer is None:
+                self._timer = threading.Timer(AT_MOST, self._in_time)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def flush(self) -> None:
+        """Write what waits.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        with self._lock:
+            self._flush()
+
+    def _in_time(self) -> None:
+        """Write in the timer's thread; whoever writes next is told what went wrong."""
+        with self._lock:
+            try:
+                self._flush()
+            except TrajgradeError as broken:
+                self._broken = broken
+
+    def _flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._broken is not None:
+            raise self._broken
+        if self._rows:
+            self.write(self._rows)
+            self._rows = []
 
 
 class Keeping:
@@ -84,8 +137,7 @@ class Keeping:
         self._retry = frozenset(retry)
         self._at_once = at_once
         self._answered = answered
-        self._waiting: list[StoredRow] = []
-        self._since = 0.0
+        self._batch = _Batch()
         self._there: set[Key] = set()
         earlier = _earlier(store, record, finished=bool(retry)) if resume or retry else None
         if earlier is None:
@@ -93,10 +145,19 @@ class Keeping:
             self._writer: RunWriter = store.create(record)
             self._rows: Iterator[StoredRow] = iter(())
         else:
-            self.record = msgspec.structs.replace(earlier, state="running", finished_at=None)
+            self.record = msgspec.structs.replace(
+                earlier, state="running", finished_at=None, result=None
+            )
             self._writer = store.reopen(earlier.id)
             self._rows = store.rows(earlier.id)
-        self._next: StoredRow | None = next(self._rows, None)
+        try:
+            if earlier is not None and earlier.state != "running":
+                self._writer.finish(self.record)
+            self._next: StoredRow | None = next(self._rows, None)
+        except BaseException:
+            self._writer.close()
+            raise
+        self._batch.write = self._writer.append
 
     @property
     def resumed(self) -> bool:
@@ -144,12 +205,7 @@ class Keeping:
         if stored.key in self._there:
             self._writer.rewrite([stored])
             return
-        self._waiting.append(stored)
-        now = time.monotonic()
-        if len(self._waiting) == 1:
-            self._since = now
-        if self._at_once or len(self._waiting) >= _BATCH or now - self._since >= AT_MOST:
-            self.flush()
+        self._batch.add(stored, at_once=self._at_once)
 
     def _stored(self, done: Done) -> StoredRow:
         row, alignments = done.graded
@@ -162,17 +218,11 @@ class Keeping:
             pack(alignments) if alignments else None,
         )
 
-    def flush(self) -> None:
-        """Write what waits."""
-        if self._waiting:
-            self._writer.append(self._waiting)
-            self._waiting = []
-
     # ------------------------------------------------------------------ the end
 
     def end(self, run: Run, state: State) -> None:
         """Keep what became of the run."""
-        self.flush()
+        self._batch.flush()
         amended: dict[Key, bytes] = {}
         for place in sorted(run.rows.amended):
             said = run.rows.amended[place]
@@ -191,7 +241,7 @@ class Keeping:
     def close(self) -> None:
         """Let go of the run; what waits is written first."""
         try:
-            self.flush()
+            self._batch.flush()
         finally:
             self._writer.close()
 
