@@ -37,26 +37,31 @@ def message(assembly: Assembly, role: str, content: Any, place: str) -> list[Too
     if not isinstance(content, (list, tuple)):
         assembly.message(role, text_of(content, place))
         return []
-    blocks = [
-        block if isinstance(block, str) else _block(block, f"{place}, block {at}")
-        for at, block in enumerate(content)
-    ]
-    answers = [block for block in blocks if isinstance(block, dict) and _answers(block)]
-    others = [block for block in blocks if isinstance(block, str) or not _answers(block)]
+    answers: list[dict[str, Any]] = []
+    asked: list[dict[str, Any]] = []
+    others: list[Any] = []
+    for at, block in enumerate(content):
+        if isinstance(block, str):
+            others.append(block)
+            continue
+        raw = _block(block, f"{place}, block {at}")
+        kind = kind_of(raw)
+        if kind.endswith("tool_result"):
+            answers.append(raw)
+            continue
+        others.append(raw)
+        if kind in CALLS:
+            asked.append(raw)
     if role != "assistant":
-        for block in answers:
-            _result(assembly, block, place, step=True)
-        answers = []
-    if others or not blocks:
+        for raw in answers:
+            _result(assembly, raw, place, step=True)
+    if others or not answers:
         assembly.message(role, text_of(others, place))
-    # Results of tools that Anthropic runs stand between the calls of one message.
-    calls = [
-        _call(assembly, other, place)
-        for other in others
-        if isinstance(other, dict) and kind_of(other) in CALLS
-    ]
-    for block in answers:
-        _result(assembly, block, place, step=False)
+    calls = [_call(assembly, raw, place) for raw in asked]
+    if role == "assistant":
+        # Results of tools that Anthropic runs stand between the calls of one message.
+        for raw in answers:
+            _result(assembly, raw, place, step=False)
     return calls
 
 
@@ -71,10 +76,6 @@ def kind_of(block: dict[str, Any]) -> str:
     """Return the type of a block, as text."""
     kind = block.get("type")
     return kind if isinstance(kind, str) else ""
-
-
-def _answers(block: dict[str, Any]) -> bool:
-    return kind_of(block).endswith("tool_result")
 
 
 def _call(assembly: Assembly, block: dict[str, Any], place: str) -> ToolCall:
