@@ -43,32 +43,27 @@ def add_content(assembly: Assembly, role: str, parts: list[Any], place: str) -> 
     Raises:
         MalformedTraceError: A part breaks the rules.
     """
-    records = [
-        {"text": part} if isinstance(part, str) else expect.record(part, f"{place}, part {at}")
-        for at, part in enumerate(parts)
-    ]
-    for at, raw in enumerate(records):
-        if raw and not _known(raw):
+    others: list[dict[str, Any]] = []
+    texts: list[str] = []
+    for at, part in enumerate(parts):
+        raw = (
+            {"text": part} if isinstance(part, str) else expect.record(part, f"{place}, part {at}")
+        )
+        if raw and _KNOWN.isdisjoint(raw):
             assembly.notes.append(f"{place}, part {at}: of no known kind: {shorten(raw)}")
         response = _first(raw, _RESPONSE)
         if response is not None:
             _response(assembly, expect.record(response, place), place)
-    others = [raw for raw in records if _first(raw, _RESPONSE) is None]
-    if others or not records:
-        texts = [
-            expect.text(raw.get("text"), f"{place}, text") or ""
-            for raw in others
-            if raw.get("thought") is not True
-        ]
+            continue
+        others.append(raw)
+        text = raw.get("text")
+        if text is not None and raw.get("thought") is not True:
+            texts.append(expect.text(text, f"{place}, text") or "")
+    if others or not parts:
         assembly.message(role, "".join(texts))
     for raw in others:
         if not raw.keys() <= _SPOKEN:
             _call(assembly, raw, place)
-
-
-def _known(raw: dict[str, Any]) -> bool:
-    """Whether a part is of a known kind: text, file, call, result, thought."""
-    return not raw.keys().isdisjoint(_KNOWN)
 
 
 def _first(raw: dict[str, Any], keys: tuple[str, ...]) -> Any:
