@@ -18,7 +18,8 @@ from trajgrade.trajectory import Step, ToolCall, Trajectory
 
 
 def built(name: str, **more: Any) -> Any:
-    return build_evaluator(name, {**MINIMAL.get(name, {}), **more})
+    flat = {"turns": False} if name == "graph_trajectory_match" else {}
+    return build_evaluator(name, {**MINIMAL.get(name, {}), **flat, **more})
 
 
 def of_calls(name: str) -> bool:

@@ -255,3 +255,18 @@ def test_several_are_told_apart_by_their_tool():
     assert TrajectorySingleToolUse("f", "mine").evaluate(outputs=[]).key == "mine"
     with pytest.raises(ConfigError):
         TrajectorySingleToolUse("")
+
+
+def test_a_tool_inside_another_call_counts_where_that_is_asked():
+    run = Trajectory(tool_calls=[ToolCall("math_agent", children=(ToolCall("add", {"a": 1}),))])
+
+    def score(tool: str, depth: Any) -> list[float | None]:
+        each = (ToolUseEvaluator(tool, depth=depth), TrajectorySingleToolUse(tool, depth=depth))
+        return [one.evaluate(outputs=run).score for one in each]
+
+    assert score("add", "top") == [0.0, 0.0]
+    assert score("add", "all") == score("add", "leaves") == [1.0, 1.0]
+    assert score("math_agent", "all") == score("math_agent", "top") == [1.0, 1.0]
+    assert score("math_agent", "leaves") == [0.0, 0.0]
+    with pytest.raises(ConfigError, match="depth"):
+        ToolUseEvaluator("add", depth="deep")  # type: ignore[arg-type]

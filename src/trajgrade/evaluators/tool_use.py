@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from trajgrade.contracts import Reads
 from trajgrade.errors import ConfigError, near
-from trajgrade.evaluators.comparison import Failed
+from trajgrade.evaluators.comparison import Depth, Failed, nested
 from trajgrade.evaluators.evaluator import check_choice
 from trajgrade.evaluators.part import OfPart
 from trajgrade.evaluators.wording import clip, contrast, count, shown
@@ -38,6 +38,7 @@ class ToolUseEvaluator(OfPart):
         max_calls: How many are allowed; None is any number, and 0 with `min_calls=0` forbids the
             tool.
         failed: Whether calls that failed or never ran `count`, or are left out (`exclude`).
+        depth: Of calls that contain others, the `top` ones count, the `leaves`, or `all`.
     """
 
     reads: ClassVar[Reads] = "trajectory"
@@ -51,6 +52,7 @@ class ToolUseEvaluator(OfPart):
     min_calls: int = field(default=1, kw_only=True)
     max_calls: int | None = field(default=None, kw_only=True)
     failed: Failed = field(default="count", kw_only=True)
+    depth: Depth = field(default="top", kw_only=True)
 
     def __post_init__(self) -> None:
         """Check every choice.
@@ -62,6 +64,7 @@ class ToolUseEvaluator(OfPart):
             raise ConfigError(f"expected_tool: a tool's name is needed, got {self.expected_tool!r}")
         check_choice("args_match_mode", self.args_match_mode, ArgsMode)
         check_choice("failed", self.failed, Failed)
+        check_choice("depth", self.depth, Depth)
         self.check_part()
         if self.expected_args is not None and not isinstance(self.expected_args, Mapping):
             raise ConfigError(f"expected_args: an object is needed, got {self.expected_args!r}")
@@ -117,6 +120,8 @@ class ToolUseEvaluator(OfPart):
         if outputs is None:
             return self.unscored("no_output", "there are no outputs")
         calls = self.part_of(outputs).tool_calls
+        if self.depth != "top":
+            calls = tuple(inner for call in calls for inner in nested(call, self.depth))
         counted = [call for call in calls if not (self.failed == "exclude" and call.failed)]
         named = [call for call in counted if call.name == self.expected_tool]
         agreeing = [self._pairing.agree(call, self._expected) for call in named]
@@ -174,6 +179,7 @@ class TrajectorySingleToolUse(OfPart):
         tool_name: The tool's name.
         key: The metric's name; several in one run are told apart as
             `trajectory_single_tool_use:<tool>`.
+        depth: Of calls that contain others, the `top` ones count, the `leaves`, or `all`.
     """
 
     reads: ClassVar[Reads] = "trajectory"
@@ -182,6 +188,7 @@ class TrajectorySingleToolUse(OfPart):
 
     tool_name: str
     key: str = "trajectory_single_tool_use"
+    depth: Depth = field(default="top", kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the name.
@@ -198,7 +205,9 @@ class TrajectorySingleToolUse(OfPart):
 
     @cached_property
     def _tool_use(self) -> ToolUseEvaluator:
-        return ToolUseEvaluator(self.tool_name, key=self.key, turn=self.turn, agent=self.agent)
+        return ToolUseEvaluator(
+            self.tool_name, key=self.key, turn=self.turn, agent=self.agent, depth=self.depth
+        )
 
     def evaluate(
         self,
