@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from trajgrade import sources
-from trajgrade.errors import ConfigError, DatasetError
+from trajgrade.errors import ConfigError, DatasetError, MissingExtraError
 from trajgrade.sources import content, find, lines
 
 
@@ -142,10 +143,8 @@ def test_a_kind_that_is_named_decides(tmp_path: Path):
 @pytest.mark.parametrize(
     ("head", "kind"),
     [
-        (b"PAR1", "Parquet"),
         (b"PK\x03\x04", "zip"),
         (b"\xff\xfe", "UTF-16"),
-        (b"\x28\xb5\x2f\xfd", "zstd"),
     ],
 )
 def test_a_file_of_a_kind_that_is_not_read_is_named(tmp_path: Path, head: bytes, kind: str):
@@ -155,6 +154,26 @@ def test_a_file_of_a_kind_that_is_not_read_is_named(tmp_path: Path, head: bytes,
 
 
 # ------------------------------------------------------------------------------ bytes
+
+
+def test_zstd_is_seen_by_its_first_bytes_and_unpacked_as_it_is_read(tmp_path: Path):
+    zstandard = pytest.importorskip("zstandard")
+    pack = zstandard.ZstdCompressor().compress
+    (tmp_path / "a.jsonl.zst").write_bytes(pack(b'{"a": 1}\n') + pack(b'{"a": 2}\n'))
+    (source,) = find(tmp_path)
+    assert source.kind == "jsonl"
+    assert content(source.path) == b'{"a": 1}\n{"a": 2}\n'
+    whole = source.path.read_bytes()
+    source.path.write_bytes(whole[: len(whole) // 4])
+    with pytest.raises(DatasetError, match="zstd is torn or broken"):
+        content(source.path)
+
+
+def test_without_the_package_a_zstd_file_says_what_to_install(tmp_path: Path, monkeypatch):
+    (tmp_path / "a.jsonl").write_bytes(b"\x28\xb5\x2f\xfd....")
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(MissingExtraError, match=r"trajgrade\[zstd\]"):
+        find(tmp_path / "a.jsonl")
 
 
 def test_gzip_is_seen_by_its_first_bytes_whatever_the_name(tmp_path: Path):

@@ -1,10 +1,10 @@
 """Where rows and traces lie: paths in, bytes out.
 
-A place is a file, a glob pattern, a directory (every `.json`, `.jsonl`, `.ndjson`, `.csv`, `.tsv`
-in it, also with `.gz`, at any depth, hidden ones left out), or a list of those. Gzip is seen by its
-first bytes, whatever the name. The kind of a file follows from its suffix, else from its content;
-a `.json` file that holds one JSON text per line is JSON Lines all the same. Text is UTF-8, with or
-without a byte-order mark.
+A place is a file, a glob pattern, a directory (every `.json`, `.jsonl`, `.ndjson`, `.csv`, `.tsv`,
+`.parquet` in it, also with `.gz` or `.zst`, at any depth, hidden ones left out), or a list of
+those. Gzip, zstd and Parquet are seen by their first bytes, whatever the name. The kind of a file
+follows from its suffix, else from its content; a `.json` file that holds one JSON text per line is
+JSON Lines all the same. Text is UTF-8, with or without a byte-order mark.
 
 Lines are read one at a time in constant memory. One line, or one document, may have `MAX_BYTES`
 after unpacking. A place that holds nothing is an error, never an empty list.
@@ -23,27 +23,30 @@ from functools import partial
 from glob import glob
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, cast, get_args
+from typing import Any, BinaryIO, Literal, NamedTuple, cast, get_args
 
-from trajgrade.errors import ConfigError, DatasetError, near, shorten, unknown
+from trajgrade.errors import ConfigError, DatasetError, MissingExtraError, near, shorten, unknown
 
-Kind = Literal["json", "jsonl", "csv"]
+Kind = Literal["json", "jsonl", "csv", "parquet"]
 Place = str | os.PathLike[str] | Iterable["Place"]
 
 MAX_BYTES = 1 << 30
 
 _SUFFIXES: dict[str, Kind] = {
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv",
+    ".parquet": "parquet",
 }  # fmt: skip
 _FOREIGN = {
-    b"PAR1": "Parquet",
     b"PK\x03\x04": "a zip archive (or an Excel sheet)",
-    b"\x28\xb5\x2f\xfd": "zstd",
     b"SQLite format 3": "an SQLite database",
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
 }
 _GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_PARQUET = b"PAR1"
+_FED = 1024  # bytes of zstd at a time; they unpack to at most 32 MiB
+_WINDOW = 1 << 27  # bytes that a zstd file may ask to be kept while it is unpacked
 _BOM = b"\xef\xbb\xbf"
 _MAGIC = re.compile(r"[*?\[]")
 _HEAD = 1 << 20
@@ -126,7 +129,7 @@ def _inside(directory: Path) -> list[Path]:
 
 
 def _suffix(name: str) -> str:
-    return Path(name.lower().removesuffix(".gz")).suffix
+    return Path(name.lower().removesuffix(".gz").removesuffix(".zst")).suffix
 
 
 def absent(text: str) -> str:
@@ -153,6 +156,8 @@ def kind_of(path: Path) -> Kind:
     """
     with opened(path) as stream:
         head = stream.read(_HEAD)
+    if head.startswith(_PARQUET):
+        return "parquet"
     for mark, name in _FOREIGN.items():
         if head.startswith(mark):
             raise DatasetError(
@@ -177,10 +182,13 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise DatasetError(f"{path} is a pipe or device; save its content in a file first")
     try:
         with path.open("rb", buffering=_BUFFER) as raw:
-            zipped = raw.read(2) == _GZIP
+            mark = raw.read(4)
             raw.seek(0)
-            if zipped:
+            if mark.startswith(_GZIP):
                 with io.BufferedReader(gzip.GzipFile(fileobj=raw), _BUFFER) as unpacked:
+                    yield unpacked
+            elif mark == _ZSTD:
+                with _unzstd(path, raw) as unpacked:
                     yield unpacked
             else:
                 yield raw
@@ -188,6 +196,59 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise DatasetError(f"{path}: its gzip is torn or broken ({broken})") from None
     except OSError as broken:
         raise DatasetError(f"{path} cannot be read: {broken.strerror or broken}") from None
+
+
+@contextmanager
+def _unzstd(path: Path, raw: BinaryIO) -> Iterator[BinaryIO]:
+    """Unpack a zstd file as it is read.
+
+    Raises:
+        MissingExtraError: The package that does so is not installed.
+    """
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtraError(f"{path.name}, which is zstd,", "zstandard", "zstd") from None
+    unpacker = zstandard.ZstdDecompressor(max_window_size=_WINDOW)
+    try:
+        with io.BufferedReader(_Unzstd(raw, unpacker), _BUFFER) as unpacked:
+            yield unpacked
+    except (EOFError, zstandard.ZstdError) as broken:
+        raise DatasetError(f"{path}: its zstd is torn or broken ({broken})") from None
+
+
+class _Unzstd(io.RawIOBase):
+    """A zstd file unpacked, frame after frame; that it ends within a frame is an error.
+
+    It is fed so little at a time that what comes of it is bounded, however well it was packed.
+    """
+
+    def __init__(self, raw: BinaryIO, unpacker: Any) -> None:
+        self._raw = raw
+        self._unpacker = unpacker
+        self._frame: Any = None
+        self._ready = b""
+
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer; return how many bytes came, 0 at the end."""
+        while not self._ready:
+            within = self._frame is not None and not self._frame.eof
+            rest = b"" if within or self._frame is None else self._frame.unused_data
+            packed = rest or self._raw.read(_FED)
+            if not packed:
+                if within:
+                    raise EOFError("it ends within a frame")
+                return 0
+            if not within:
+                self._frame = self._unpacker.decompressobj()
+            self._ready = self._frame.decompress(packed)
+        taken = min(len(buffer), len(self._ready))
+        buffer[:taken], self._ready = self._ready[:taken], self._ready[taken:]
+        return taken
 
 
 def content(path: Path) -> bytes:

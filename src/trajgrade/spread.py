@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args
 from trajgrade.contracts import Engine, EvaluatorLike
 from trajgrade.dataset import Dataset, Example, Needs
 from trajgrade.dataset.marks import Marks
-from trajgrade.dataset.rows import Csv, Json, JsonLines
+from trajgrade.dataset.rows import Csv, Json, JsonLines, Parquet
 from trajgrade.dataset.slices import BYTES, Slice, examples_of, sliced
 from trajgrade.errors import ConfigError, unknown
 from trajgrade.flow import Done
@@ -27,6 +27,8 @@ from trajgrade.run import Explain, Row
 from trajgrade.tally import Graded
 
 AT_ONCE = 256
+_KINDS: dict[type, str] = {JsonLines: "jsonl", Csv: "csv", Json: "json", Parquet: "parquet"}
+_FILES = (JsonLines, Csv, Json, Parquet)
 BIG = 32 * 2**20  # bytes from which several processes are worth their start
 
 
@@ -79,7 +81,7 @@ def refusal(dataset: Dataset, evaluators: Sequence[EvaluatorLike], *, waits: boo
     """Return why a run cannot be spread; None where it can."""
     if waits:
         return "judges and other evaluators that wait are asked from this process"
-    if not all(isinstance(rows, (JsonLines, Csv, Json)) for rows in dataset.files):
+    if not all(isinstance(rows, _FILES) for rows in dataset.files):
         return f"{dataset.name} is in memory; save it as JSON Lines"
     for evaluator in evaluators:
         try:
@@ -91,7 +93,7 @@ def refusal(dataset: Dataset, evaluators: Sequence[EvaluatorLike], *, waits: boo
 
 def is_big(dataset: Dataset) -> bool:
     """Whether a dataset is so big that several processes are worth their start."""
-    paths = [rows.path for rows in dataset.files if isinstance(rows, (JsonLines, Csv, Json))]
+    paths = [rows.path for rows in dataset.files if isinstance(rows, _FILES)]
     return sum(path.stat().st_size for path in paths) >= BIG
 
 
@@ -139,9 +141,6 @@ def spread(
             example = Example(id=row.id, trial=row.trial, row=row.row)
             yield Done(place, example, Graded(row, alignments))
             place += 1
-
-
-_KINDS = {JsonLines: "jsonl", Csv: "csv", Json: "json"}
 
 
 def engine_of(

@@ -46,7 +46,7 @@ _FIELD_FLAGS = ("outputs", "reference", "id", "trial")
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["json", "jsonl", "csv"]),
+    type=click.Choice(["json", "jsonl", "csv", "parquet"]),
     help="How the files are read, whatever their names.",
 )
 @click.option(

@@ -26,7 +26,7 @@ from trajgrade.dataset.fields import Fields, dotted, nearest
 from trajgrade.dataset.marks import Marks
 from trajgrade.dataset.orientation import rows_of
 from trajgrade.dataset.reader import RowReader, check_row, parsed
-from trajgrade.dataset.rows import Csv, Frame, Memory, Rows, from_files
+from trajgrade.dataset.rows import Csv, Frame, Memory, Polars, Rows, from_files
 from trajgrade.dataset.samples import SAMPLE, sample_path
 from trajgrade.detection import claimants, read
 from trajgrade.errors import ConfigError, DatasetError, TraceError, shorten
@@ -77,12 +77,13 @@ class Dataset:
 
         Args:
             source: A path, a glob pattern, a directory or a list of those; `sample:NAME`; a pandas
-                frame, a list of rows, a dict of columns, another dataset.
+                or polars frame, a list of rows, a dict of columns, another dataset.
             fields: Role to dotted path (`{"reference_outputs": "info.task.actions"}`), for roles
                 that are not under a known name (`trajgrade.dataset.NAMES`), or not under the first
                 that is a column. None in place of a path leaves a role out: `{"id": None}` numbers
                 the rows.
-            format: `json`, `jsonl` or `csv`, where the files' names and contents should not decide.
+            format: `json`, `jsonl`, `csv` or `parquet`, where the files' names and contents should
+                not decide.
             name: What reports call it; by default the file's name.
             allow_empty: Whether a dataset without rows is no error.
 
@@ -323,6 +324,10 @@ def _rows(source: Any, kind: str | None) -> tuple[Sequence[Rows], str]:
         return source._rows, source.name  # noqa: SLF001 of the same class
     if hasattr(source, "itertuples") and hasattr(source, "columns"):
         return [Frame(source)], "data frame"
+    if hasattr(source, "iter_rows") and hasattr(source, "columns"):
+        return [Polars(source)], "data frame"
+    if hasattr(source, "collect_schema") and hasattr(source, "collect"):
+        return [Polars(source.collect())], "data frame"
     if isinstance(source, Mapping):
         return [Memory(rows_of(source, "the dataset"))], "dataset"
     if isinstance(source, Iterable) and not isinstance(source, bytes):

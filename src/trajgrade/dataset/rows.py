@@ -8,7 +8,8 @@ row that is a list of objects is a trace.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -17,13 +18,14 @@ from trajgrade import sources
 from trajgrade.dataset import csvtext
 from trajgrade.dataset.example import Example
 from trajgrade.dataset.orientation import rows_of, split
-from trajgrade.errors import DatasetError
+from trajgrade.errors import DatasetError, MissingExtraError
 from trajgrade.jsontext import dumps, loads
 from trajgrade.sources import Source
 from trajgrade.trajectory import Trajectory
 
 Placed = tuple[str, Any]
 
+_BATCH = 1024
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -136,6 +138,60 @@ class Json(Rows):
         yield sources.content(self.path)
 
 
+class Parquet(Rows):
+    """A Parquet file, of which one group of rows is in memory at a time. Nulls are gaps.
+
+    Raises:
+        DatasetError: It cannot be read.
+        MissingExtraError: pyarrow is not installed.
+    """
+
+    table = True
+
+    def __init__(self, source: Source) -> None:
+        self.path = source.path
+        with self._opened() as file:
+            self.columns = tuple(file.schema_arrow.names)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        try:
+            from pyarrow import ArrowException, parquet
+        except ImportError:
+            raise MissingExtraError(
+                f"{self.path.name}, which is Parquet,", "pyarrow", "parquet"
+            ) from None
+        try:
+            with parquet.ParquetFile(self.path) as file:
+                yield file
+        except (ArrowException, OSError) as broken:
+            raise DatasetError(f"{self.path} cannot be read as Parquet: {broken}") from None
+
+    def __iter__(self) -> Iterator[Placed]:
+        """Yield place and named cells of each row."""
+        number = 0
+        with self._opened() as file:
+            for batch in file.iter_batches(_BATCH):
+                for row in batch.to_pylist():
+                    yield f"{self.label} row {number}", {k: native(v) for k, v in row.items()}
+                    number += 1
+
+
+class Polars(Rows):
+    """A polars data frame. Nulls are gaps."""
+
+    table = True
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        self.columns = tuple(frame.columns)
+
+    def __iter__(self) -> Iterator[Placed]:
+        """Yield place and named cells of each row."""
+        for number, row in enumerate(self._frame.iter_rows(named=True)):
+            yield f"data frame row {number}", {k: native(v) for k, v in row.items()}
+
+
 class Memory(Rows):
     """Rows that the program has in memory."""
 
@@ -177,11 +233,14 @@ def from_files(found: Sequence[Source]) -> list[Rows]:
         if source.kind == "json":
             rows = Json(source, keep=len(found) == 1)
         else:
-            rows = Csv(source) if source.kind == "csv" else JsonLines(source)
+            rows = _TABLES.get(source.kind, JsonLines)(source)
         rows.label = str(source)
         rows.name = "/".join(path[shared:]) if shared else ""
         made.append(rows)
     return made
+
+
+_TABLES: dict[str, Callable[[Source], Rows]] = {"csv": Csv, "parquet": Parquet}
 
 
 def _shared(paths: Sequence[Sequence[str]]) -> int:

@@ -1,0 +1,80 @@
+"""A Ray cluster of two nodes on this machine, worked with, and robbed of one of them.
+
+Run by `test_ray.py` in a process of its own. Arguments: a folder, where `found.json` says what came
+of it, and the files of a dataset.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray.cluster_utils import Cluster
+
+from tests.engines import work
+from trajgrade.engines.ray_cluster import RayCluster
+from trajgrade.errors import EngineError
+from trajgrade.evaluators.spelling import graders
+from trajgrade.run import Run
+from trajgrade.runner import evaluate
+
+NAMES = ["trajectory_exact_match", "trajectory_recall", "trajectory_alignment"]
+
+
+def failure(engine: RayCluster, function: Any, jobs: Any) -> str:
+    try:
+        list(engine.map(function, jobs))
+    except EngineError as broken:
+        return str(broken)
+    return ""
+
+
+def shown(run: Run) -> dict[str, Any]:
+    told = run.to_dict()
+    return {
+        "rows": [row.to_dict() for row in run.rows],
+        "metrics": told["metrics"],
+        "worst": [[worst.metric, worst.row, worst.score] for worst in run.worst],
+    }
+
+
+def main() -> None:
+    folder, files = Path(sys.argv[1]), sys.argv[2:]
+    node: dict[str, Any] = {"num_cpus": 2, "object_store_memory": 100 * 2**20}
+    cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    second = cluster.add_node(**node)
+    ray.init(
+        address=cluster.address,
+        log_to_driver=False,
+        runtime_env={"env_vars": {"PYTHONPATH": os.environ["PYTHONPATH"]}},
+    )
+    engine = RayCluster()
+    found: dict[str, Any] = {
+        "cores": engine.workers,
+        "doubled": dict(engine.map(work.doubled, range(20))),
+        "nothing": [*engine.map(work.doubled, [])],
+        "killed": dict(engine.map(work.dies_once, [(str(folder / "mark"), n) for n in range(8)])),
+        "broken": failure(engine, work.broken, range(10)),
+        "always": failure(engine, work.always_dies, [1]),
+    }
+    robbed = engine.map(work.doubled, range(60))
+    first = next(robbed)
+    cluster.remove_node(second, allow_graceful=False)
+    found["robbed"] = dict([first, *robbed])
+    evaluators = graders(NAMES).evaluators
+    found["ray"] = shown(evaluate(files, evaluators, engine="ray", explain="all"))
+    found["here"] = shown(evaluate(files, evaluators, explain="all"))
+    found["pool"] = shown(
+        evaluate(files, evaluators, engine="process_pool", workers=2, explain="all")
+    )
+    (folder / "found.json").write_text(json.dumps(found))
+    ray.shutdown()
+    cluster.shutdown()
+
+
+if __name__ == "__main__":
+    main()

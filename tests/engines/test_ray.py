@@ -1,0 +1,61 @@
+"""The Ray engine on a real cluster of two nodes, one of which is killed under it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.test_spread import written
+
+pytest.importorskip("ray")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ray")
+    files = [str(written(folder / f"{n}.jsonl", 101 + n, name=f"{n}-")) for n in range(2)]
+    done = subprocess.run(
+        [sys.executable, ROOT / "tests/engines/ray_run.py", str(folder), *files],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "RAY_AUTH_MODE": "disabled",
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_DISABLE_IMPORT_WARNING": "1",
+        },
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads((folder / "found.json").read_text())
+
+
+def test_every_job_is_done_once_and_whole(found):
+    assert found["cores"] == 4
+    assert found["doubled"] == {str(n): [n, 2 * n] for n in range(20)}
+    assert found["nothing"] == []
+
+
+def test_a_worker_that_is_killed_takes_nothing_with_it(found):
+    assert found["killed"] == {str(n): [n, n * 10] for n in range(8)}
+
+
+def test_a_node_that_is_killed_takes_nothing_with_it(found):
+    assert found["robbed"] == {str(n): [n, 2 * n] for n in range(60)}
+
+
+def test_what_the_work_raises_and_what_always_kills_is_told(found):
+    assert "job three is broken" in found["broken"]
+    assert "job 0 failed on the cluster" in found["always"]
+
+
+def test_rows_summary_and_the_worst_rows_are_those_of_the_local_engines(found):
+    assert found["ray"] == found["here"] == found["pool"]
+    assert len(found["ray"]["rows"]) == 203
