@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from trajgrade.dataset import Dataset
 from trajgrade.errors import DatasetError, MissingExtraError
 
 GO = [{"tool_name": "go", "tool_input": {"to": "LIS", "n": 1}}]
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"id": "a", "prompt": "x", "predicted_trajectory": GO, "reference_trajectory": GO, "n": 1},
     {"id": "b", "prompt": "y", "predicted_trajectory": [], "reference_trajectory": GO, "n": None},
     {"id": "c", "prompt": None, "predicted_trajectory": None, "reference_trajectory": GO, "n": 3},
