@@ -108,7 +108,7 @@ def _openai(run: Trajectory) -> Converted:
         for call in calls:
             if call.result is not None:
                 text = _written(call.result)
-                shown.add(text)
+                shown |= _texts(call.result)
                 messages.append({
                     "role": "tool", "tool_call_id": keys[id(call)], "content": text,
                 })  # fmt: skip
@@ -146,6 +146,11 @@ def _written(value: Any) -> str:
     return value if isinstance(value, str) else _json(value)
 
 
+def _texts(result: Any) -> set[str]:
+    """Return how a result may be written in the step that shows it."""
+    return {_written(result), "" if isinstance(result, str) else jsontext.dumps(result).decode()}
+
+
 _SPEAKERS: Mapping[str, str] = {
     "user": "User", "assistant": "Agent", "system": "System", "tool": "Environment",
 }  # fmt: skip
@@ -168,7 +173,7 @@ def _potato(run: Trajectory) -> Converted:
             args = "?" if call.args_state == "unknown" else _written(call.args)
             said.append({"speaker": "Agent (Action)", "text": f"{call.name}({args})"})
             if call.result is not None:
-                shown.add(_written(call.result))
+                shown |= _texts(call.result)
                 said.append({"speaker": "Environment", "text": _written(call.result)})
     first = next((step.content for step in run.steps if step.role == "user"), "")
     trace = CanonicalTrace(
