@@ -49,7 +49,7 @@ test-models: $(MODELS_STAMP) ## The tests that load a real embedding model (giga
 	@.venv-models/bin/pytest -m models tests/models
 
 bench: $(STAMP) ## Run the benchmarks
-	@for what in startup wide score; do echo "== $$what"; $(BIN)/python benchmarks/$$what.py; done
+	@for what in startup wide score formats; do echo "== $$what"; $(BIN)/python benchmarks/$$what.py; done
 
 bench-peers: $(PEERS_STAMP) ## Install the libraries that the benchmarks compare with, in .venv-peers
 

@@ -163,7 +163,7 @@ def test_a_thread_without_checkpoints_is_an_error():
 
 @settings(max_examples=15)
 @given(st.lists(st.booleans(), min_size=1, max_size=5))
-def test_any_sequence_of_inputs_and_answers_gives_an_entry_for_each_input(inputs: list[bool]):
+def test_b205_any_inputs_and_answers_give_an_entry_for_each_input(inputs: list[bool]):
     graph = saved(("a", says("a")), ("ask", asks), ("b", says("b")))
     told: list[list[str]] = []
     waits = False
@@ -192,7 +192,7 @@ def snapshot(number: int, *names: str, result: Any = None, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("more", [{}, {"metadata": None}, {"metadata": {"step": 1}}])
-def test_snapshots_that_lack_what_some_versions_have_are_read(more: dict[str, Any]):
+def test_b203_snapshots_that_lack_what_some_versions_have_are_read(more: dict[str, Any]):
     history = [
         snapshot(2, **more), snapshot(1, "a", **more), snapshot(0, "__start__", **more),
     ]  # fmt: skip

@@ -53,7 +53,7 @@ def test_a_wrapper_is_one_call_and_the_calls_that_it_holds_where_that_is_asked_f
         assert [call for step in opened.steps for call in step.tool_calls] == [*opened.tool_calls]
 
 
-def test_a_single_call_inside_is_the_call():
+def test_b031_a_single_call_inside_is_the_call():
     args = {"call": {"tool_name": "list_client", "args": {}}}
     opened = Trajectory.from_any(openai("ToolManager.handle", args, "done"), unwrap=True)
     assert pairs(opened) == [("list_client", {})]
