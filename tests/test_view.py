@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import trajgrade
-from trajgrade.dataset import Example
+from trajgrade.dataset import Dataset, Example
+from trajgrade.evaluators.spelling import graders
 from trajgrade.result import EvaluationResult
-from trajgrade.view import View
+from trajgrade.view import View, lacks_of
 
 CALLS = [{"tool_name": "f", "tool_input": {"a": 1}}]
 SAID = [{"role": "assistant", "content": "Paris"}]
@@ -111,3 +112,11 @@ def test_json_text_of_one_call_stays_text_as_the_call_is_a_structure():
 def test_other_evaluators_get_the_text_untouched():
     text = json.dumps(SAID)
     assert View(Example(id="a", outputs=text)).of("raw")["outputs"] == text
+
+
+def test_a_metric_that_needs_no_reference_does_not_ask_for_its_column():
+    rows = [{"outputs": [{"name": "f", "args": {}}]}]
+    match, use = graders(["trajectory_match", {"tool_use": {"expected_tool": "f"}}]).evaluators
+    assert lacks_of(Dataset.load(rows), [use]) == []
+    (said,) = lacks_of(Dataset.load(rows), [match])
+    assert said.startswith("trajectory_match: ")

@@ -20,6 +20,7 @@ from trajgrade.errors import TraceError, UnknownTraceError
 from trajgrade.trajectory import Trajectory
 
 CALLS_ALONE = frozenset({"calls", "vertex_trajectory"})  # formats of calls without messages
+_EXPECTED: frozenset[Role] = frozenset({"reference", "reference_outputs"})
 _TRAJECTORY: frozenset[Role] = frozenset({"outputs", "reference_outputs"})
 
 
@@ -176,7 +177,10 @@ def lacks_of(
         known = given
         if given is not None and getattr(evaluator, "reads", "raw") == "response":
             known = given | {"outputs"}  # a text that is given needs no trace
-        missing = dataset.missing_columns(needs_of([evaluator], raw=False, given=known))
+        needs = needs_of([evaluator], raw=False, given=known)
+        if not getattr(evaluator, "needs_reference", True):
+            needs = Needs(needs.roles - _EXPECTED, needs.trajectories, needs.stored, needs.row)
+        missing = dataset.missing_columns(needs)
         for fault in missing.splitlines() if missing else []:
             lacking.setdefault(fault, []).append(evaluator.key)
     return [f"{', '.join(keys)}: {fault}" for fault, keys in lacking.items()]
