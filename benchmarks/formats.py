@@ -39,6 +39,7 @@ ROUNDS = 5
 LEAST = 0.02
 MEGA = 1e6
 LONG = 200_000
+AT = "2025-08-28T12:57:08.611Z"
 
 
 class Trace(NamedTuple):
@@ -136,9 +137,11 @@ def _measured(traces: list[Trace]) -> tuple[float, float]:
 # ------------------------------------------------------------------------------ a long log
 
 
-def write_log(path: Path, size: float) -> int:
+OUTPUT = "lorem ipsum dolor sit amet " * 750
+
+
+def write_codex(path: Path, size: float) -> int:
     """Write a Codex session of that many bytes: calls with outputs of 20 kB; return its calls."""
-    output = "lorem ipsum dolor sit amet " * 750
     calls = written = 0
     with path.open("w", encoding="utf-8") as stream:
         stream.write(_line("session_meta", {"id": "s1", "instructions": None}))
@@ -146,23 +149,42 @@ def write_log(path: Path, size: float) -> int:
             call = {"type": "function_call", "name": "shell", "call_id": f"c{calls}",
                     "arguments": json.dumps({"command": ["cat", f"file{calls}.txt"]})}  # fmt: skip
             told = {"type": "function_call_output", "call_id": f"c{calls}",
-                    "output": f"{calls} {output}"}  # fmt: skip
+                    "output": f"{calls} {OUTPUT}"}  # fmt: skip
             written += stream.write(_line("response_item", call) + _line("response_item", told))
             calls += 1
     return calls
 
 
+def write_claude(path: Path, size: float) -> int:
+    """Write a Claude Code session of that many bytes: calls with outputs of 20 kB twice."""
+    calls = written = 0
+    with path.open("w", encoding="utf-8") as stream:
+        while written < size:
+            use = {"type": "tool_use", "id": f"t{calls}", "name": "Read",
+                   "input": {"file_path": f"file{calls}.txt"}}  # fmt: skip
+            answer = {"type": "tool_result", "tool_use_id": f"t{calls}", "content": OUTPUT}
+            for role, block, more in (
+                ("assistant", use, {}),
+                ("user", answer, {"toolUseResult": {"file": {"content": OUTPUT}}}),
+            ):
+                message = {"role": role, "content": [block], "id": f"m{calls}{role}"}
+                line = {"sessionId": "s1", "uuid": f"{role}{calls}", "parentUuid": None,
+                        "type": role, "isSidechain": False, "timestamp": AT, "message": message,
+                        **more}  # fmt: skip
+                written += stream.write(json.dumps(line) + "\n")
+            calls += 1
+    return calls
+
+
 def _line(kind: str, payload: dict[str, Any]) -> str:
-    at = "2025-08-28T12:57:08.611Z"
-    return json.dumps({"timestamp": at, "type": kind, "payload": payload}) + "\n"
+    return json.dumps({"timestamp": AT, "type": kind, "payload": payload}) + "\n"
 
 
 def write_rows(path: Path, size: float) -> int:
     """Write traces of 20 kB, one a line; return their calls."""
-    text = "lorem ipsum dolor sit amet " * 750
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     row = json.dumps({"messages": [
-        {"role": "user", "content": text}, {"role": "assistant", "tool_calls": [call]},
+        {"role": "user", "content": OUTPUT}, {"role": "assistant", "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "1", "content": "done"},
     ]}) + "\n"  # fmt: skip
     number = int(size / len(row)) + 1
@@ -171,11 +193,11 @@ def write_rows(path: Path, size: float) -> int:
     return number
 
 
-def peak(path: str, longest: str) -> None:
-    """Read a file in this process, and print its calls and the most memory it took."""
+def peak(path: str, kept: str) -> None:
+    """Read a file in this process, and print its calls and the most memory that it took."""
     before = peak_bytes()
-    cut = int(longest) or None
-    calls = sum(len(run.tool_calls) for run in read_traces(Path(path), longest=cut))
+    runs = read_traces(Path(path), results=kept == "results")
+    calls = sum(len(run.tool_calls) for run in runs)
     show(json.dumps({"calls": calls, "bytes": peak_bytes() - before}))
 
 
@@ -183,32 +205,37 @@ def memory(size: float) -> None:
     """Print the peak memory of reading long files, each in a process of its own."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for what, write, cuts in (
-            ("traces, one a line", write_rows, (0,)),
-            ("a Codex session", write_log, (0, 1000)),
+        for what, write, ways in (
+            ("traces, one a line", write_rows, ("results",)),
+            ("a Codex session", write_codex, ("results", "bare")),
+            ("a Claude Code session", write_claude, ("results", "bare")),
         ):
             for share in (0.1, 1.0):
-                path = Path(folder, f"{write.__name__}{share}.jsonl")
+                path = Path(folder, f"{write.__name__}.jsonl")
                 calls = write(path, size * share)
-                for cut in cuts:
-                    say(f"{what} {share}")
-                    start = time.perf_counter()
-                    done = subprocess.run(
-                        [sys.executable, __file__, "--peak", str(path), str(cut)],
-                        check=True, capture_output=True, text=True,
-                    )  # fmt: skip
-                    taken = time.perf_counter() - start
-                    found = json.loads(done.stdout)
-                    if found["calls"] != calls:
-                        raise AssertionError(f"{found['calls']} calls of {calls}")
-                    rows.append([
-                        what + (f", texts cut at {cut}" if cut else ""),
-                        f"{path.stat().st_size / MEGA:.0f}", f"{calls}",
-                        f"{found['bytes'] / MEGA:.0f}",
-                        f"{path.stat().st_size / MEGA / taken:.0f}",
-                    ])  # fmt: skip
+                for kept in ways:
+                    say(f"{what} {share} {kept}")
+                    rows.append([what, *_peak(path, calls, kept)])
                 path.unlink()
-    show(table(["file", "MB", "calls", "peak MB", "MB/s"], rows))
+    show(table(["file", "read", "MB", "calls", "peak MB", "MB/s"], rows))
+
+
+def _peak(path: Path, calls: int, kept: str) -> list[str]:
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, __file__, "--peak", str(path), kept],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    taken = time.perf_counter() - start
+    found = json.loads(done.stdout)
+    if found["calls"] != calls:
+        raise AssertionError(f"{found['calls']} calls of {calls}")
+    megabytes = path.stat().st_size / MEGA
+    read_as = "whole" if kept == "results" else "without results"
+    return [
+        read_as, f"{megabytes:.0f}", str(calls), f"{found['bytes'] / MEGA:.0f}",
+        f"{megabytes / taken:.0f}",
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":

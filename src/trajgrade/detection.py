@@ -12,6 +12,7 @@ and nobody else is asked.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -152,9 +153,42 @@ def claimants(seen: Glimpse) -> dict[str, Format]:
     return dict(found)
 
 
+def stream(
+    seen: Glimpse,
+    format: str | None,  # noqa: A002 the field's word for it
+    lines: Iterator[Any],
+) -> list[Trajectory] | None:
+    """Read a session log line by line, without what tools gave back.
+
+    Args:
+        seen: Its first lines.
+        format: The name of its format, where it should not be detected.
+        lines: All of its lines.
+
+    Returns:
+        The trajectories; None where its format, if it has one, must see all lines at once.
+
+    Raises:
+        TraceError: The log cannot be read.
+    """
+    found = {format: formats.find(format)} if format else claimants(seen)
+    name, reader = next(iter(found.items()))
+    if len(found) > 1 or not hasattr(reader, "read_lines"):
+        return None
+    return _guarded(name, lambda: reader.read_lines(lines, results=False), seen)
+
+
 def _read(name: str, reader: Format, seen: Glimpse) -> list[Trajectory]:
+    found = _guarded(name, lambda: reader.read(seen.data), seen)
+    return found
+
+
+def _guarded(
+    name: str, read: Callable[[], Iterable[Trajectory]], seen: Glimpse
+) -> list[Trajectory]:
+    """Return what a format reads; what it stumbles over is a `TraceError`."""
     try:
-        found = list(reader.read(seen.data))
+        found = list(read())
     except TraceError:
         raise
     except RecursionError:

@@ -18,11 +18,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from trajgrade import detection, jsontext, sources
 from trajgrade.errors import DatasetError, MalformedTraceError, TraceError, UnknownTraceError
 from trajgrade.glimpse import Glimpse
 from trajgrade.registry import formats
-from trajgrade.trajectory import Trajectory
+from trajgrade.trajectory import ToolCall, Trajectory
 from trajgrade.unwrapping import unwrapped
 
 OnError = Callable[[TraceError], None]
@@ -38,6 +40,7 @@ def read_traces(
     *,
     on_error: OnError | None = None,
     unwrap: bool = False,
+    results: bool = True,
 ) -> Iterator[Trajectory]:
     """Yield the trajectories that a source holds, at least one.
 
@@ -48,26 +51,64 @@ def read_traces(
         on_error: Called with the error of each line or item that cannot be read, to go on with the
             next; by default it is raised.
         unwrap: Whether a call that holds several (`multi_tool_use.parallel`) is replaced by those.
+        results: Whether what tools gave back is kept. Without it a log of one session that is
+            longer than the memory can be read: of Codex and of Claude Code, line by line.
 
     Raises:
         DatasetError: A file does not exist, is no trace but a table, or cannot be opened.
         TraceError: A trace cannot be read; the message names file and line, or item.
         UnknownNameError: There is no format of that name.
     """
-    found = _of_source(source, format, on_error)
+    found = _of_source(source, format, on_error, results=results)
+    if not results:
+        found = map(_without_results, found)
     yield from map(unwrapped, found) if unwrap else found
+
+
+def _without_results(run: Trajectory) -> Trajectory:
+    """Return the run without what tools gave back."""
+    kept = {id(call): call for call in (*run.tool_calls, *run.hosted_calls)}
+    for step in run.steps:
+        kept.update((id(call), call) for call in step.tool_calls)
+    bare = {key: _bare(call) for key, call in kept.items()}
+    return Trajectory(
+        [
+            msgspec.structs.replace(
+                step,
+                content="" if step.role == "tool" else step.content,
+                tool_calls=[bare[id(call)] for call in step.tool_calls],
+            )
+            for step in run.steps
+        ],
+        tool_calls=[bare[id(call)] for call in run.tool_calls],
+        hosted_calls=[bare[id(call)] for call in run.hosted_calls],
+        final_response=run.final_response,
+        id=run.id,
+        format=run.format,
+        notes=run.notes,
+        actions=run.actions,
+    )
+
+
+def _bare(call: ToolCall) -> ToolCall:
+    children = tuple(map(_bare, call.children))
+    if call.result is None and children == call.children:
+        return call
+    return msgspec.structs.replace(call, result=None, children=children)
 
 
 def _of_source(
     source: Any,
     format: str | None,  # noqa: A002 the field's word for it
     on_error: OnError | None,
+    *,
+    results: bool,
 ) -> Iterator[Trajectory]:
     if isinstance(source, (bytes, bytearray, memoryview)):
         source = _decoded(bytes(source), "the bytes")
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         for file in sources.find(source):
-            yield from _of_file(file, format, on_error)
+            yield from _of_file(file, format, on_error, results=results)
     elif isinstance(source, Trajectory):
         yield source
     else:
@@ -100,9 +141,11 @@ def _of_file(
     file: sources.Source,
     format: str | None,  # noqa: A002 the field's word for it
     on_error: OnError | None,
+    *,
+    results: bool,
 ) -> Iterator[Trajectory]:
     if file.kind == "jsonl":
-        yield from _of_lines(file.path, format, on_error)
+        yield from _of_lines(file.path, format, on_error, results=results)
         return
     if file.path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
         raise DatasetError(f"{file} is a table; load it as a dataset (trajgrade.Dataset.load)")
@@ -118,6 +161,8 @@ def _of_lines(
     path: Path,
     format: str | None,  # noqa: A002 the field's word for it
     on_error: OnError | None,
+    *,
+    results: bool,
 ) -> Iterator[Trajectory]:
     values = _values(path)
     try:
@@ -129,8 +174,15 @@ def _of_lines(
         yield from _traces(document[0], format, on_error, str(path), parsed=True)
         return
     session = [value for _, value in first]
-    if _is_one(Glimpse(session, parsed=True), format):
+    seen = Glimpse(session, parsed=True)
+    if _is_one(seen, format):
         with _placed(str(path)):
+            if not results:
+                every = chain(session, (value for _, value in values))
+                streamed = detection.stream(seen, format, every)
+                if streamed is not None:
+                    yield from streamed
+                    return
             whole = [*session, *(value for _, value in values)]
             found = detection.read(Glimpse(whole, parsed=True), format)
         yield from found

@@ -94,6 +94,7 @@ class Assembly:
         actions: The actions that are text.
         agent: The agent that makes the calls that follow.
         now: When what follows happens: calls begin then, results arrive then.
+        results: Whether what tools gave back is kept.
     """
 
     def __init__(self, format: str) -> None:  # noqa: A002 the field's word for it
@@ -103,6 +104,7 @@ class Assembly:
         self.actions: list[str] = []
         self.agent: str | None = None
         self.now: datetime | None = None
+        self.results = True
         self._steps: list[Step] = []
         self._waiting = Waiting()
         self._calls = 0
@@ -175,6 +177,7 @@ class Assembly:
     ) -> ToolCall | None:
         """Give the result to the call that it belongs to, and add a step that shows it."""
         call = self._waiting.take(key, name)
+        value = value if self.results else None
         if call is None:
             self.notes.append(stray(key, name))
         else:
@@ -184,7 +187,8 @@ class Assembly:
             if self.now is not None:
                 force_setattr(call, "ended_at", self.now)
         if step:
-            self.message("tool", shown(value, f"the result of {name or key or 'a call'}"))
+            place = f"the result of {name or key or 'a call'}"
+            self.message("tool", shown(value, place) if self.results else "")
         return call
 
     def trajectory(

@@ -21,7 +21,7 @@ nothing of calls; text that Claude Code itself writes in the user's or model's n
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -33,7 +33,7 @@ from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import text_of
 from trajgrade.formats.content_blocks import CALLS, kind_of, message
 from trajgrade.formats.instant import instant
-from trajgrade.formats.session_lines import lines_of, records, text_in
+from trajgrade.formats.session_lines import lines_of, records, text_in, without_results
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import ToolCall, Trajectory
 
@@ -55,10 +55,16 @@ class ClaudeCode:
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one session."""
+        return self.read_lines(iter(lines_of(data)), results=True)
+
+    def read_lines(self, lines: Iterator[Any], *, results: bool = False) -> list[Trajectory]:
+        """Read the one session line by line, with or without what tools gave back."""
         assembly = Assembly("claude_code")
+        assembly.results = results
         spoken: list[_Line] = []
         others: list[dict[str, Any]] = []
-        for place, line in _once(records(data, assembly.notes)):
+        for place, whole in _once(records(lines, assembly.notes)):
+            line = whole if results else without_results(whole)
             if line.get("type") in ("user", "assistant") and "message" in line:
                 spoken.append((place, line))
             else:
@@ -168,6 +174,7 @@ def _sub_agents(
     started = _started(every)
     for key, lines in _chains(side).items():
         inner = Assembly(assembly.format)
+        inner.results = assembly.results
         made = _read(inner, lines)
         assembly.notes += inner.notes
         parent = _parent(lines, started.get(key, key), calls)

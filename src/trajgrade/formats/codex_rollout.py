@@ -25,6 +25,7 @@ a header of `id`, `timestamp` and `instructions`, and `{"record_type": "state"}`
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from trajgrade import jsontext
@@ -68,10 +69,15 @@ class CodexRollout:
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one session."""
+        return self.read_lines(iter(lines_of(data)), results=True)
+
+    def read_lines(self, lines: Iterator[Any], *, results: bool = False) -> list[Trajectory]:
+        """Read the one session line by line, with or without what tools gave back."""
         assembly = Assembly("codex_rollout")
+        assembly.results = results
         session = None
         known = False
-        for place, line in records(data, assembly.notes):
+        for place, line in records(lines, assembly.notes):
             if is_older_codex(line):
                 known = True
                 session = session or text_in(line, "id")

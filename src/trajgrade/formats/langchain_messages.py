@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import Any
 
 from trajgrade.formats.assembly import Assembly
-from trajgrade.formats.langchain_shapes import add_messages, flattened, is_state
+from trajgrade.formats.langchain_shapes import add_messages, is_message, is_state
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -38,7 +38,7 @@ class LangChainMessages:
         items = _items(seen.data)
         if isinstance(seen.data, dict) and is_state(seen.data):
             return False
-        return bool(items) and all(flattened(item) is not None for item in items)
+        return bool(items) and all(map(is_message, items))
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one conversation."""

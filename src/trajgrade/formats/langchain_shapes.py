@@ -40,13 +40,24 @@ def is_state(data: dict[str, Any]) -> bool:
     return (
         isinstance(items, list)
         and bool(items)
-        and all(flattened(item) is not None for item in items)
+        and all(is_message(item) for item in items)
         and all("lc" not in item and "data" not in item for item in items)
     )
 
 
+def is_message(item: Any) -> bool:
+    """Whether the object is one of LangChain's messages."""
+    return _parts(item) is not None
+
+
 def flattened(item: Any) -> dict[str, Any] | None:
     """Return the message with its type and its fields side by side; None where it is none."""
+    found = _parts(item)
+    return None if found is None else {**found[0], "type": found[1]}
+
+
+def _parts(item: Any) -> tuple[dict[str, Any], str] | None:
+    """Return the fields of a message and its type; None where it is none."""
     if not isinstance(item, dict) or not isinstance(item.get("type"), str):
         return None
     kind: str = item["type"]
@@ -61,7 +72,7 @@ def flattened(item: Any) -> dict[str, Any] | None:
     kind = kind.removesuffix("Chunk").removesuffix("Message").lower()
     if "content" not in flat or (kind != "chat" and "role" in flat):
         return None
-    return {**flat, "type": kind} if kind in _ROLES or kind in ("chat", "remove") else None
+    return (flat, kind) if kind in _ROLES or kind in ("chat", "remove") else None
 
 
 def _message(assembly: Assembly, flat: dict[str, Any], place: str) -> None:

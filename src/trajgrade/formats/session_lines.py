@@ -7,6 +7,9 @@ from typing import Any
 
 from trajgrade.errors import shorten
 
+_KEPT = 200
+"""So much of a result says whether its tool was allowed to run."""
+
 
 def lines_of(data: Any) -> list[Any]:
     """Return the lines; an object alone is one line."""
@@ -15,9 +18,31 @@ def lines_of(data: Any) -> list[Any]:
     return data if isinstance(data, list) else []
 
 
+def without_results(line: dict[str, Any]) -> dict[str, Any]:
+    """Return a line of Anthropic's content blocks with what tools gave back cut to its start."""
+    inner = line.get("message")
+    content = inner.get("content") if isinstance(inner, dict) else None
+    if not isinstance(inner, dict) or not isinstance(content, list):
+        return line
+    blocks = [_cut(block) if isinstance(block, dict) else block for block in content]
+    told = line.get("toolUseResult")
+    agent = {"agentId": told.get("agentId")} if isinstance(told, dict) else None
+    return {**line, "message": {**inner, "content": blocks}, "toolUseResult": agent}
+
+
+def _cut(block: dict[str, Any]) -> dict[str, Any]:
+    kind, told = block.get("type"), block.get("content")
+    if not isinstance(kind, str) or not kind.endswith("tool_result"):
+        return block
+    if isinstance(told, list):
+        first = told[0] if told and isinstance(told[0], dict) else {}
+        told = first.get("text")
+    return {**block, "content": told[:_KEPT] if isinstance(told, str) else None}
+
+
 def records(data: Any, notes: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the place and the object of each line; a line that holds none is noted."""
-    for at, line in enumerate(lines_of(data)):
+    for at, line in enumerate(data if isinstance(data, Iterator) else lines_of(data)):
         if isinstance(line, dict):
             yield f"line {at}", line
         else:

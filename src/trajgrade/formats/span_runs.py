@@ -15,7 +15,7 @@ no span runs, is no call.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from typing import Any
 
 import msgspec
@@ -26,7 +26,17 @@ from trajgrade.formats.arguments import parsed
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, shown
 from trajgrade.formats.message_pieces import Answer, Asked
-from trajgrade.formats.spans import MERGED, RULES, Span, Tree, before, fill, is_wrapped, time_of
+from trajgrade.formats.spans import (
+    MERGED,
+    RULES,
+    Free,
+    Span,
+    Tree,
+    before,
+    fill,
+    is_wrapped,
+    time_of,
+)
 from trajgrade.formats.utterances import Said
 from trajgrade.trajectory import ArgsState, ToolCall, Trajectory
 
@@ -86,6 +96,7 @@ class _Level:
         self._ran: dict[tuple[int, int], Span] = {}
         self._heard: Counter[tuple[str, str]] = Counter()
         self._results: list[tuple[Any, str]] = []
+        self._answers: dict[str | None, list[tuple[int, Answer]]] | None = None
 
     def _collect(self, span: Span, agent: str | None) -> list[Span]:
         """Take in a span and those inside it; return the model calls among them that spoke."""
@@ -106,11 +117,11 @@ class _Level:
         """Add the steps and calls; return the last text that was said."""
         self._match()
         matched = set(map(id, self._ran.values()))
-        alone = [span for span in self.tools if id(span) not in matched]
+        alone = deque(span for span in self.tools if id(span) not in matched)
         final: str | None = None
         for number, model in enumerate(self.models):
             while alone and before(alone[0], model):
-                self._tool(alone.pop(0))
+                self._tool(alone.popleft())
             final = self._model(number, model) or final
         for span in alone:
             self._tool(span)
@@ -119,7 +130,7 @@ class _Level:
 
     def _match(self) -> None:
         """Find which tool span ran what the model asked for."""
-        free = list(self.tools)
+        free = Free(self.tools)
         asked = [
             (number, at, model, call)
             for number, model in enumerate(self.models)
@@ -130,11 +141,12 @@ class _Level:
             for number, at, model, call in asked:
                 if (number, at) in self._ran:
                     continue
-                fits = (span for span in free if not before(span, model) and rule(call, span))
+                some = free.of(call, rule)
+                fits = (span for span in some if not before(span, model) and rule(call, span))
                 span = next(fits, None)
                 if span is not None:
                     self._ran[number, at] = span
-                    free.remove(span)
+                    free.take(span)
 
     def _model(self, number: int, model: Span) -> str | None:
         self._listen(model.told)
@@ -206,9 +218,13 @@ class _Level:
         """Return the result that a later request tells, if one does."""
         if call.key is None:
             return None
-        later = (said for model in self.models[number + 1 :] for said in model.told)
-        answers = (answer for said in later for answer in said.answers)
-        return next((answer for answer in answers if answer.key == call.key), None)
+        if self._answers is None:
+            self._answers = {}
+            for at, model in enumerate(self.models):
+                for answer in (answer for said in model.told for answer in said.answers):
+                    self._answers.setdefault(answer.key, []).append((at, answer))
+        found = self._answers.get(call.key, ())
+        return next((answer for at, answer in found if at > number), None)
 
     def _tool(self, span: Span, call: Asked | None = None) -> None:
         inner = self._inside(span)

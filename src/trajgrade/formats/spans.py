@@ -149,3 +149,29 @@ def _same_value(call: Asked, span: Span) -> bool:
 
 
 RULES = (_same_id, _same_arguments, _same_name, _same_value)
+
+
+class Free:
+    """The tool spans that no call is known to have been run by, in order, found by id and by name.
+
+    Args:
+        spans: All of them, in order.
+    """
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self._by_key: dict[str | None, dict[int, Span]] = {}
+        self._by_tool: dict[str, dict[int, Span]] = {}
+        for span in spans:
+            self._by_key.setdefault(span.key, {})[id(span)] = span
+            self._by_tool.setdefault(span.tool, {})[id(span)] = span
+
+    def of(self, call: Asked, rule: Any) -> Iterable[Span]:
+        """Return those that may fit a call by a rule: of its id, else of its name."""
+        if rule is _same_id:
+            return () if call.key is None else self._by_key.get(call.key, {}).values()
+        return self._by_tool.get(call.name, {}).values()
+
+    def take(self, span: Span) -> None:
+        """Leave out one that a call was found for."""
+        del self._by_key[span.key][id(span)]
+        del self._by_tool[span.tool][id(span)]
