@@ -50,3 +50,10 @@ def test_what_is_no_moment(value: Any):
 def test_never_an_exception(value: Any):
     found = instant(value)
     assert found is None or found.tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    "digits", ["1767355201000000999", "9999999999999999999", "1000000000000000000"]
+)
+def test_nanoseconds_as_text_are_those_as_a_number(digits: str):
+    assert instant(digits) == instant(int(digits))

@@ -12,6 +12,8 @@ from typing import Any
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST = 40
 _YEAR_5138 = 1e11  # in seconds; in milliseconds it is 1973
+_NANOSECONDS = 19
+"""The number of digits of a time in nanoseconds, from 2001 on."""
 _UNITS = (1.0, 1e3, 1e6, 1e9)
 
 
@@ -22,6 +24,8 @@ def instant(value: Any) -> datetime | None:
             if not value or len(value) > _LONGEST:
                 return None
             if value.isascii() and value.isdigit():
+                if len(value) == _NANOSECONDS:
+                    return _EPOCH + timedelta(microseconds=int(value) // 1000)
                 return instant(int(value))
             moment = datetime.fromisoformat(value)
             return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)

@@ -114,16 +114,17 @@ def _spans(document: dict[str, Any], place: str) -> Iterator[tuple[dict[str, Any
             if "spans" not in held and held.keys() - _BESIDE:
                 raise MalformedTraceError(f"{inner}: has no spans: {shorten(held)}")
             for index, span in enumerate(expect.array(spans, f"{inner}, spans")):
-                yield expect.record(span, f"{inner}, span {index}"), f"{inner}, span {index}"
+                spot = f"{inner}, span {index}"
+                yield expect.record(span, spot), spot
 
 
 def _span(raw: dict[str, Any], place: str) -> Span:
     if _first(raw, (*_SPAN, "name", "attributes")) is None:
         raise MalformedTraceError(f"{place}: no span: {shorten(raw)}")
     span = Span(
-        id=expect.text(_first(raw, _SPAN), f"{place}, spanId") or place,
-        parent=expect.text(_first(raw, _PARENT), f"{place}, parentSpanId"),
-        name=expect.text(raw.get("name"), f"{place}, name") or "",
+        id=_text(_first(raw, _SPAN), place, "spanId") or place,
+        parent=_text(_first(raw, _PARENT), place, "parentSpanId"),
+        name=_text(raw.get("name"), place, "name") or "",
         began=instant(_first(raw, _BEGAN)),
         ended=instant(_first(raw, _ENDED)),
     )
@@ -139,6 +140,10 @@ def _span(raw: dict[str, Any], place: str) -> Span:
     return span
 
 
+def _text(value: Any, place: str, key: str) -> str | None:
+    return value if type(value) is str else expect.text(value, f"{place}, {key}")
+
+
 def _attributes(held: Any, place: str) -> dict[str, Any]:
     if isinstance(held, dict):
         if any("key" in one for one in members_of(held.values())):
@@ -146,12 +151,15 @@ def _attributes(held: Any, place: str) -> dict[str, Any]:
         return held
     found: dict[str, Any] = {}
     for at, item in enumerate(expect.array(held, f"{place}, attributes")):
-        raw = expect.record(item, f"{place}, attribute {at}")
-        key = expect.text(raw.get("key"), f"{place}, attribute {at}, key")
+        # Where all is as it nearly always is, no place is written out for a message.
+        raw = item if type(item) is dict else expect.record(item, f"{place}, attribute {at}")
+        key = raw.get("key")
+        if type(key) is not str:
+            key = expect.text(key, f"{place}, attribute {at}, key")
         if key is None:
             raise MalformedTraceError(f"{place}, attribute {at}: has no key: {shorten(raw)}")
         value = raw.get("value")
-        if type(value) is dict and len(value) == 1:  # as it nearly always is
+        if type(value) is dict and len(value) == 1:
             ((kind, held_),) = value.items()
             if kind in _SCALARS and not isinstance(held_, (dict, list)):
                 found[key] = held_
