@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist
+from typing import Any
 
 from trajgrade.intervals import student_quantile
 
@@ -93,7 +94,7 @@ def _spread(freedom: int) -> tuple[Sequence[float], Sequence[float]]:
 
     reach = _REACH / math.sqrt(2 * freedom)
     low, high = max(0.0, 1 - reach), 1 + reach
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weights = _nodes()
     spots = (low + high) / 2 + (high - low) / 2 * nodes
     half = freedom / 2
     logs = (
@@ -101,3 +102,11 @@ def _spread(freedom: int) -> tuple[Sequence[float], Sequence[float]]:
         + (freedom - 1) * np.log(spots) - half * spots**2
     )  # fmt: skip
     return spots.tolist(), (weights * (high - low) / 2 * np.exp(logs)).tolist()
+
+
+@lru_cache(maxsize=1)
+def _nodes() -> tuple[Any, Any]:
+    import numpy as np
+
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return nodes, weights

@@ -290,8 +290,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 def _scale(metric: MetricSummary) -> dict[str, Any]:
     """Return what makes a metric's scores good or bad: what a saved run is read back with."""
-    column, found = metric.column, {"passes": metric.pass_at}
-    known = {"range": column.bounds, "direction": column.direction, **found}
+    column = metric.column
+    ends = None if column.bounds is None else list(column.bounds)
+    known = {"range": ends, "direction": column.direction, "passes": metric.pass_at}
     return {name: value for name, value in known.items() if value is not None}
 
 

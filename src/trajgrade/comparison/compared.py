@@ -200,7 +200,8 @@ class Comparison:
         found = []
         for name in self.pairs.names[:_REFERENCES_READ]:
             base, new = self.rows_of(name)
-            if _reference(base[0]) != _reference(new[0]):
+            wanted = [_reference(base[0]), _reference(new[0])]
+            if None not in wanted and wanted[0] != wanted[1]:
                 found.append(name)
         return found
 

@@ -9,7 +9,6 @@ import msgspec
 
 from trajgrade.errors import ConfigError, shorten, unknown
 
-
 _KEYS = ("metric", "margin")
 
 
