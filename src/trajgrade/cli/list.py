@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from trajgrade.contracts import Store
     from trajgrade.record import RunRecord
 
 KINDS = ("evaluators", "formats", "samples", "runs")
@@ -47,13 +48,21 @@ def _runs(store: str | None, experiment: str | None, *, plain: bool) -> list[dic
 
     from trajgrade.stores import open_store
 
-    records = open_store(store).runs(experiment=experiment)
-    if plain:
-        return [msgspec.to_builtins(record) for record in records]
-    return [{"name": record.id, "description": _told(record)} for record in records]
+    with open_store(store) as opened:
+        records = opened.runs(experiment=experiment)
+        if plain:
+            return [msgspec.to_builtins(record) for record in records]
+        return [{"name": one.id, "description": _told(one, _state(one, opened))} for one in records]
 
 
-def _told(record: RunRecord) -> str:
+def _state(record: RunRecord, store: Store) -> str:
+    """Return how a run is: one whose process has died did not say so itself."""
+    if record.state != "running":
+        return record.state
+    return "running" if store.holder(record.id) is not None else "cut off"
+
+
+def _told(record: RunRecord, state: str) -> str:
     """Return a run in a line."""
     metrics = (record.result or {}).get("metrics", {})
     means = [
@@ -63,9 +72,7 @@ def _told(record: RunRecord) -> str:
     named = [part for part in (record.experiment, record.name) if part]
     rows = (record.result or {}).get("n_rows")
     counted = f"{rows} rows" if rows is not None else ""
-    return "  ".join(
-        filter(None, [record.state, record.dataset, counted, *named, ", ".join(means)])
-    )
+    return "  ".join(filter(None, [state, record.dataset, counted, *named, ", ".join(means)]))
 
 
 def _found(kind: str) -> list[dict[str, str]]:
