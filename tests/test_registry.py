@@ -127,7 +127,7 @@ def test_a_broken_plugin_is_harmless_until_it_is_named():
 def test_the_public_names():
     assert trajgrade.__all__ == sorted(trajgrade.__all__)
     assert set(trajgrade.__all__) == {
-        "CanonicalTrace", "Dataset", "EvaluationResult", "Run", "Step", "ToolCall", "Trajectory",
+        "Agent", "CanonicalTrace", "Dataset", "EvaluationResult", "Run", "Step", "ToolCall", "Trajectory",
         "TrajgradeError", "__version__", "compare", "evaluate", "list_samples", "load_sample", "read_traces",
     }  # fmt: skip
     for name in trajgrade.__all__:

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from trajgrade.agent import Agent
     from trajgrade.comparison.comparing import compare
     from trajgrade.dataset import Dataset, list_samples, load_sample
     from trajgrade.errors import TrajgradeError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Agent": "agent",
     "CanonicalTrace": "trajectory",
     "Dataset": "dataset",
     "EvaluationResult": "result",
@@ -32,6 +34,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Agent",
     "CanonicalTrace",
     "Dataset",
     "EvaluationResult",
