@@ -28,6 +28,7 @@ from trajgrade.errors import (
 )  # fmt: skip
 from trajgrade.glimpse import Glimpse
 from trajgrade.registry import formats
+from trajgrade.telemetry import attach
 
 if TYPE_CHECKING:
     from trajgrade.contracts import Format
@@ -180,6 +181,8 @@ def stream(
 
 def _read(name: str, reader: Format, seen: Glimpse) -> list[Trajectory]:
     found = _guarded(name, lambda: reader.read(seen.data), seen)
+    if hasattr(reader, "measure"):
+        attach(found, reader.measure, seen.data)
     return found
 
 

@@ -16,6 +16,7 @@ import msgspec
 from trajgrade.detection import read
 from trajgrade.errors import TraceError, shorten
 from trajgrade.parts import agents_of, by_agent, by_turn
+from trajgrade.telemetry import NOTHING, Source, Telemetry, Usage
 from trajgrade.unwrapping import unwrapped
 
 ArgsState = Literal["ok", "text", "unparseable", "unknown"]
@@ -92,11 +93,12 @@ class Trajectory:
         format: The format that it was read from.
         notes: What was unusual in the trace, one sentence each.
         actions: The actions that are text and no structured calls (shell commands), in order.
+        telemetry: The models, tokens and times of the run, or a function that reads them.
     """
 
     __slots__ = (
         "_calls", "_final", "_steps", "actions", "format", "hosted_calls", "id", "notes",
-        "pairing_memo",
+        "pairing_memo", "telemetry_source",
     )  # fmt: skip
 
     def __init__(
@@ -110,6 +112,7 @@ class Trajectory:
         format: str = "trajgrade",  # noqa: A002 the field's word for it
         notes: Iterable[str] = (),
         actions: Iterable[str] = (),
+        telemetry: Telemetry | Source | None = None,
     ) -> None:
         self._steps: Any = steps if callable(steps) else tuple(steps)
         self._final = final_response
@@ -119,6 +122,7 @@ class Trajectory:
         self.notes = tuple(notes)
         self.actions = tuple(actions)
         self.pairing_memo: Any = None
+        self.telemetry_source: Telemetry | Source | None = telemetry
         if tool_calls is None:
             every = [call for step in self.steps for call in step.tool_calls]
             self.hosted_calls += tuple(call for call in every if call.hosted)
@@ -148,6 +152,41 @@ class Trajectory:
             )
         final: str | None = self._final
         return final
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """The models, tokens, costs and times that the trace records."""
+        source = self.telemetry_source
+        if source is None:
+            return NOTHING
+        if not isinstance(source, Telemetry):
+            source = self.telemetry_source = source()
+        return source
+
+    @property
+    def model(self) -> str | None:
+        """The model that answered first; all of them are `telemetry.models`."""
+        return next(iter(self.telemetry.models), None)
+
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens and costs over all requests; None where none are recorded."""
+        return self.telemetry.usage
+
+    @property
+    def started_at(self) -> datetime | None:
+        """When the run began, where recorded."""
+        return self.telemetry.started_at
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When the run ended, where recorded."""
+        return self.telemetry.ended_at
+
+    @property
+    def latency_in_seconds(self) -> float | None:
+        """How long the run took, where recorded."""
+        return self.telemetry.latency_in_seconds
 
     @property
     def turns(self) -> list[Trajectory]:
@@ -217,7 +256,7 @@ class Trajectory:
             shape["hosted_calls"] = [call.to_dict() for call in self.hosted_calls]
         if self.actions:
             shape["actions"] = list(self.actions)
-        return shape
+        return {**shape, **msgspec.to_builtins(self.telemetry)}
 
     def __eq__(self, other: object) -> bool:
         """Whether both tell the same run; where it was read from does not matter."""
@@ -235,7 +274,7 @@ class Trajectory:
 
     def __getstate__(self) -> tuple[None, dict[str, Any]]:
         """Leave out the last pairing: its rule may hold a function that cannot be pickled."""
-        _ = self.steps
+        _ = self.steps, self.telemetry
         state = {name: getattr(self, name) for name in self.__slots__}
         return None, {**state, "pairing_memo": None}
 
@@ -294,8 +333,10 @@ def extract_tool_calls(data: Any) -> list[ToolCall]:
 __all__ = [
     "CanonicalTrace",
     "Step",
+    "Telemetry",
     "ToolCall",
     "Trajectory",
+    "Usage",
     "extract_tool_calls",
     "normalize_trajectory",
 ]

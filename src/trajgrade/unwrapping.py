@@ -66,6 +66,7 @@ def unwrapped(run: Trajectory) -> Trajectory:
         format=run.format,
         notes=(*run.notes, *notes),
         actions=run.actions,
+        telemetry=run.telemetry_source,
     )
 
 

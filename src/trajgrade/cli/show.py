@@ -60,6 +60,7 @@ def _print(trajectory: Trajectory, place: str) -> None:
         *([f"id {trajectory.id}"] if trajectory.id else []),
         count(len(trajectory.steps), "step"),
         count(len(trajectory.tool_calls), "call"),
+        *_measures(trajectory),
     ]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     table.add_column(no_wrap=True)
@@ -68,6 +69,26 @@ def _print(trajectory: Trajectory, place: str) -> None:
         style = "cyan" if head.startswith("call") else "bold"
         table.add_row(Text(printable(head), style), Text("\n".join(printable_lines(text))))
     Screen().block(Text(printable(", ".join(title)), "bold"), table)
+
+
+def _measures(trajectory: Trajectory) -> Iterator[str]:
+    """Say which models answered, with how many tokens, at what cost, in what time."""
+    told = trajectory.telemetry
+    if told.models:
+        yield " and ".join(told.models)
+    if told.usage is not None:
+        usage = told.usage
+        counts = (
+            (usage.input_tokens, "in"), (usage.output_tokens, "out"),
+            (usage.total_tokens, "tokens"),
+        )  # fmt: skip
+        said = " ".join(f"{number} {word}" for number, word in counts if number is not None)
+        if said:
+            yield said
+        if usage.cost is not None:
+            yield f"{usage.cost:.4g} USD"
+    if told.latency_in_seconds is not None:
+        yield f"{told.latency_in_seconds:.3g} s"
 
 
 def _lines(trajectory: Trajectory) -> Iterator[Line]:

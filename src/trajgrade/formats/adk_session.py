@@ -26,6 +26,7 @@ from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.gemini_parts import add_content
 from trajgrade.formats.instant import instant
+from trajgrade.formats.logged import of_adk_session
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -36,6 +37,7 @@ class ADKSession:
     """A session; the module shows one."""
 
     keys = frozenset({"events", "author"})
+    measure = staticmethod(of_adk_session)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether each event has an author and an invocation."""

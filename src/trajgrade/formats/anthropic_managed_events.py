@@ -35,6 +35,7 @@ from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.formats.instant import instant
+from trajgrade.formats.logged import of_managed_events
 from trajgrade.formats.session_lines import text_in
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import CallStatus, ToolCall, Trajectory
@@ -51,6 +52,8 @@ _Event = tuple[str, dict[str, Any]]
 
 class AnthropicManagedEvents:
     """Sessions of Managed Agents; the module shows their shape."""
+
+    measure = staticmethod(of_managed_events)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a line names a method of the SDK's sessions, or an event has a mark."""

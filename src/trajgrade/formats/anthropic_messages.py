@@ -26,6 +26,7 @@ from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import exchanges, expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content_blocks import CALLS, MARKS, kind_of, message
+from trajgrade.formats.recorded import of_api
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -34,6 +35,8 @@ _ROLES = frozenset({"system", "user", "assistant"})
 
 class AnthropicMessages:
     """Anthropic's Messages API; the module shows its shape."""
+
+    measure = staticmethod(of_api)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a block bears a mark, or the object is a response."""

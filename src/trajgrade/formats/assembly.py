@@ -17,6 +17,7 @@ from msgspec.structs import force_setattr
 
 from trajgrade.formats.arguments import parsed
 from trajgrade.formats.content import shown
+from trajgrade.telemetry import Telemetry
 from trajgrade.trajectory import ArgsState, CallStatus, Step, ToolCall, Trajectory
 
 _STATUSES: dict[str, CallStatus] = {
@@ -197,6 +198,7 @@ class Assembly:
         final: str | msgspec.UnsetType | None = msgspec.UNSET,
         id: str | None = None,  # noqa: A002 the field's word for it
         notes: Iterable[str] = (),
+        telemetry: Telemetry | None = None,
     ) -> Trajectory:
         """Return what was collected."""
         return Trajectory(
@@ -206,4 +208,5 @@ class Assembly:
             format=self.format,
             notes=[*self.notes, *notes],
             actions=self.actions,
+            telemetry=telemetry,
         )

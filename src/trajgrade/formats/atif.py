@@ -26,6 +26,7 @@ from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.formats.instant import instant
+from trajgrade.formats.logged import of_atif
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -36,6 +37,7 @@ class ATIF:
     """The interchange format; the module shows it."""
 
     keys = frozenset({"schema_version"})
+    measure = staticmethod(of_atif)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the schema version says so."""

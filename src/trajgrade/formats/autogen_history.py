@@ -21,6 +21,7 @@ from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.chat_loose import loosened
 from trajgrade.formats.content import result_of, text_of
+from trajgrade.formats.recorded import of_api
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -38,6 +39,7 @@ class AutoGenHistory:
     """A group chat; the module shows one."""
 
     keys = frozenset(_HISTORY)
+    measure = staticmethod(of_api)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether there is a history of messages, and someone is named or the data set's keys."""

@@ -32,6 +32,7 @@ from trajgrade.formats.arguments import bounded
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.formats.instant import instant
+from trajgrade.formats.logged import of_bedrock_agent
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import ToolCall, Trajectory
 
@@ -49,6 +50,7 @@ class BedrockAgentTrace:
     """The events of one invocation; the module shows them."""
 
     keys = frozenset({"events", "trace"})
+    measure = staticmethod(of_bedrock_agent)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether an event holds a part of a trace."""

@@ -25,6 +25,7 @@ from trajgrade.formats import expect
 from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly, status_of
 from trajgrade.formats.content import result_of, text_of
+from trajgrade.formats.recorded import of_api
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -34,6 +35,8 @@ _ROLES = frozenset({"user", "assistant", "system"})
 
 class BedrockConverse:
     """Bedrock's Converse API; the module shows its shape."""
+
+    measure = staticmethod(of_api)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a block bears a mark, or the object is a response."""

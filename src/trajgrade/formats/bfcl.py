@@ -23,6 +23,7 @@ from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.chat_loose import ROLES
 from trajgrade.formats.content import text_of
+from trajgrade.formats.logged import of_bfcl
 from trajgrade.formats.python_calls import calls_in
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
@@ -32,6 +33,7 @@ class BFCL:
     """The leaderboard's records; the module shows them."""
 
     keys = frozenset({"ground_truth", "question", "result"})
+    measure = staticmethod(of_bfcl)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the data is a record, or a list of records."""

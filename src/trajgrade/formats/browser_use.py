@@ -26,6 +26,7 @@ from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of
+from trajgrade.formats.logged import of_browser_use
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import CallStatus, Trajectory
 
@@ -38,6 +39,7 @@ class BrowserUse:
     """browser-use's history; the module shows one."""
 
     keys = frozenset({"history"})
+    measure = staticmethod(of_browser_use)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether there is a history of steps with a model output and results."""

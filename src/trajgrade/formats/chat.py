@@ -26,6 +26,7 @@ from trajgrade.formats.chat_loose import ROLES, conversation, messages_of
 from trajgrade.formats.chat_origins import origin_of
 from trajgrade.formats.chat_wire import WIRE, read_wire
 from trajgrade.formats.plain_call import is_call
+from trajgrade.formats.recorded import of_api
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -58,6 +59,7 @@ class Chat:
 
     wire = WIRE
     read_wire = staticmethod(read_wire)
+    measure = staticmethod(of_api)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether each item is a message that holds no more than this format reads."""

@@ -33,6 +33,7 @@ from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import text_of
 from trajgrade.formats.content_blocks import CALLS, kind_of, message
 from trajgrade.formats.instant import instant
+from trajgrade.formats.logged import of_claude_code
 from trajgrade.formats.session_lines import lines_of, records, text_in, without_results
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import ToolCall, Trajectory
@@ -48,6 +49,7 @@ class ClaudeCode:
     """Claude Code's session log; the module shows its shape."""
 
     keys = frozenset({"message"})
+    measure = staticmethod(of_claude_code)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a line is a message of a session."""

@@ -34,6 +34,7 @@ from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.formats.instant import instant
+from trajgrade.formats.logged import of_codex
 from trajgrade.formats.response_items import add_item
 from trajgrade.formats.session_lines import is_older_codex, lines_of, records, text_in
 from trajgrade.glimpse import Glimpse
@@ -60,6 +61,7 @@ class CodexRollout:
     """Codex's session log; the module shows its shape."""
 
     keys = _NAMES
+    measure = staticmethod(of_codex)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a line has a payload and one of Codex's types."""

@@ -36,6 +36,7 @@ from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.chat_loose import conversation
 from trajgrade.formats.chat_origins import origin_of
 from trajgrade.formats.content import result_of
+from trajgrade.formats.recorded import of_api
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -44,6 +45,8 @@ _ROLES = {"USER": "user", "CHATBOT": "assistant", "SYSTEM": "system", "TOOL": "t
 
 class CohereChat:
     """Cohere's chat API; the module shows its shapes."""
+
+    measure = staticmethod(of_api)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the data bears Cohere's mark."""

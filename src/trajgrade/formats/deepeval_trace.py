@@ -25,6 +25,7 @@ import msgspec
 from trajgrade.errors import MalformedTraceError
 from trajgrade.formats import expect
 from trajgrade.formats.instant import instant
+from trajgrade.formats.metering import usage_in
 from trajgrade.formats.span_runs import trajectory_of
 from trajgrade.formats.span_tools import ended, unwrapped
 from trajgrade.formats.spans import Kind, Span
@@ -36,6 +37,7 @@ _LISTS: dict[str, Kind] = {
     "baseSpans": "other", "agentSpans": "agent", "retrieverSpans": "other", "llmSpans": "model",
     "toolSpans": "tool",
 }  # fmt: skip
+_COUNTED = frozenset({"inputTokenCount", "outputTokenCount"})
 _PREFIXES = ("Function tool: ", "execute_tool ", "running tool: ", "tool.")
 _STATUSES: dict[Any, CallStatus] = {"SUCCESS": "ok", "ERRORED": "error", "ERROR": "error"}
 
@@ -74,6 +76,8 @@ def _span(raw: dict[str, Any], kind: Kind, place: str) -> Span:
     if kind in ("model", "agent"):
         span.said = utterances(raw.get("output"))
         span.told = utterances(raw.get("input"), "user")
+        span.model = expect.text(raw.get("model"), f"{place}, model")
+        span.usage = usage_in(raw) if _COUNTED & raw.keys() else None
     elif kind == "tool":
         _tool(span, raw, place)
     return span

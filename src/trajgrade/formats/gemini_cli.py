@@ -28,6 +28,7 @@ from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly, status_of
 from trajgrade.formats.content import result_of, text_of
 from trajgrade.formats.instant import instant
+from trajgrade.formats.logged import of_gemini_cli
 from trajgrade.formats.session_lines import lines_of, records, text_in
 from trajgrade.glimpse import Glimpse, members
 from trajgrade.trajectory import Trajectory
@@ -41,6 +42,7 @@ class GeminiCLI:
     """Gemini CLI's session log; the module shows its shape."""
 
     keys = frozenset({"projectHash", "type"})
+    measure = staticmethod(of_gemini_cli)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a line is the header of a session, or a message of type `gemini`."""

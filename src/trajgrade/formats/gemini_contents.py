@@ -23,6 +23,7 @@ from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.gemini_parts import MARKS, add_content
+from trajgrade.formats.recorded import of_api
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -34,6 +35,7 @@ class GeminiContents:
     """Gemini's contents; the module shows their shape."""
 
     keys = frozenset({"contents", "candidates", "parts"})
+    measure = staticmethod(of_api)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether there are contents, and each has `parts` with Gemini's keys."""

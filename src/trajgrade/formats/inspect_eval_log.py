@@ -26,6 +26,7 @@ from trajgrade.formats import expect
 from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, text_of
+from trajgrade.formats.logged import of_inspect
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import CallStatus, Trajectory
 
@@ -41,6 +42,7 @@ class InspectEvalLog:
     """Inspect's logs; the module shows one."""
 
     keys = frozenset({"eval", "epoch"})
+    measure = staticmethod(of_inspect)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the data is a log, or a sample of one."""

@@ -24,6 +24,7 @@ from typing import Any
 
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.langchain_shapes import add_messages, is_message, is_state
+from trajgrade.formats.recorded import of_langchain
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -32,6 +33,7 @@ class LangChainMessages:
     """LangChain's messages; the module shows their shapes."""
 
     keys = frozenset({"type"})
+    measure = staticmethod(of_langchain)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether each item is a message with LangChain's type; a graph's state is another's."""

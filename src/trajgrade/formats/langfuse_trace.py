@@ -23,6 +23,7 @@ import msgspec
 from trajgrade import jsontext
 from trajgrade.formats import expect
 from trajgrade.formats.instant import instant
+from trajgrade.formats.metering import number_in, usage_in
 from trajgrade.formats.span_attributes import describe
 from trajgrade.formats.span_runs import trajectory_of
 from trajgrade.formats.span_tools import ended, unwrapped
@@ -102,6 +103,11 @@ def _span(raw: dict[str, Any], place: str) -> Span:
     elif span.kind in ("model", "agent"):
         span.said = span.said or utterances(output)
         span.told = span.told or utterances(given, "user")
+    usage = usage_in(raw.get("usageDetails")) or usage_in(raw.get("usage")) or usage_in(raw)
+    if span.kind in ("model", "agent") and usage is not None:
+        cost = number_in(raw.get("totalCost", raw.get("calculatedTotalCost")))
+        span.usage = msgspec.structs.replace(usage, cost=cost if cost is not None else usage.cost)
+    span.model = expect.text(raw.get("model"), f"{place}, model") or span.model
     level = raw.get("level")
     if level == "ERROR":
         span.status = "error"

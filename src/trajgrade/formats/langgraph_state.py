@@ -20,6 +20,7 @@ from typing import Any
 from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.langchain_shapes import add_messages, is_state
+from trajgrade.formats.recorded import of_langchain
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -28,6 +29,7 @@ class LangGraphState:
     """The state of a graph; the module shows its shape."""
 
     keys = frozenset({"messages", "values"})
+    measure = staticmethod(of_langchain)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the object, or the one under `values`, holds LangChain's messages."""

@@ -26,15 +26,18 @@ import msgspec
 from trajgrade.errors import MalformedTraceError
 from trajgrade.formats import expect
 from trajgrade.formats.instant import instant
+from trajgrade.formats.metering import Request, usage_in
+from trajgrade.formats.recorded import first, langchain_request, response_of
 from trajgrade.formats.span_runs import trajectory_of
 from trajgrade.formats.span_tools import ended, unwrapped
 from trajgrade.formats.spans import Kind, Span
 from trajgrade.formats.utterances import last_text, utterances
-from trajgrade.glimpse import Glimpse
+from trajgrade.glimpse import Glimpse, members
 from trajgrade.trajectory import Trajectory
 
 _KINDS: dict[str, Kind] = {"llm": "model", "tool": "tool", "chain": "agent"}
 _MARKS = ("inputs", "outputs", "trace_id", "dotted_order", "parent_run_id", "child_runs")
+_COUNTED = ("prompt_tokens", "completion_tokens", "total_tokens", "total_cost")
 _LEVELS = 200
 
 
@@ -133,7 +136,29 @@ def _span(run: dict[str, Any], place: str) -> Span:
         ended(span, run.get("error") if output in (None, {}) and run.get("error") else output)
     elif span.kind != "other":
         span.told, span.said = utterances(given, "user"), utterances(output)
+    if span.kind == "model":
+        _count(span, run, output)
     return span
+
+
+def _count(span: Span, run: dict[str, Any], output: Any) -> None:
+    """Give the span the tokens that its output tells: there, at its messages, or of the client."""
+    extra = run.get("extra")
+    metadata = first(extra, ("metadata",))
+    requests = [response_of(output)] if isinstance(output, dict) else []
+    client = first(output, ("llm_output",))
+    requests += [Request(first(client, ("token_usage", "usage")), first(client, ("model_name",)))]
+    generations = first(output, ("generations",))
+    for inner in generations if isinstance(generations, list) else ():
+        for one in members([inner]) or ([inner] if isinstance(inner, dict) else []):
+            found = langchain_request(one.get("message"))
+            requests += [] if found is None else [found]
+    names = [one.model for one in requests] + [first(metadata, ("ls_model_name",))]
+    span.model = next((name for name in names if isinstance(name, str) and name), None)
+    usages = (usage_in(one.usage) for one in requests)
+    span.usage = next((usage for usage in usages if usage is not None), None) or usage_in(
+        {key: run.get(key) for key in _COUNTED}
+    )
 
 
 FORMAT = LangSmithRun()

@@ -24,6 +24,7 @@ from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.chat_loose import loosened
 from trajgrade.formats.content import text_of
+from trajgrade.formats.logged import of_swe_agent
 from trajgrade.formats.response_items import add_item
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
@@ -36,6 +37,7 @@ class MiniSWEAgent:
     """mini-swe-agent's trajectories; the module shows their shape."""
 
     keys = frozenset({"trajectory_format"})
+    measure = staticmethod(of_swe_agent)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the object names its format."""

@@ -19,12 +19,15 @@ from typing import Any
 from trajgrade.formats import exchanges
 from trajgrade.formats.chat_loose import choices_in, conversation
 from trajgrade.formats.chat_origins import origin_of
+from trajgrade.formats.recorded import of_api
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
 
 class MistralChat:
     """Mistral's chat API; the module shows its shape."""
+
+    measure = staticmethod(of_api)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the data bears Mistral's mark."""

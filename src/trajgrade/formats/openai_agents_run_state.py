@@ -30,6 +30,7 @@ from msgspec.structs import force_setattr
 
 from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
+from trajgrade.formats.logged import of_run_state
 from trajgrade.formats.response_items import CALLS, HOSTED, add_item
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
@@ -43,6 +44,7 @@ class OpenAIAgentsRunState:
     """A saved run; the module shows one."""
 
     keys = frozenset({"$schemaVersion"})
+    measure = staticmethod(of_run_state)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the object has the schema's version, and items or responses."""

@@ -23,6 +23,7 @@ from trajgrade.formats import exchanges
 from trajgrade.formats.chat_loose import choices_in, conversation, messages_of
 from trajgrade.formats.chat_origins import origin_of
 from trajgrade.formats.chat_wire import WIRE, read_wire
+from trajgrade.formats.recorded import of_api
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -33,6 +34,7 @@ class OpenAIChat:
     keys = frozenset({"choices", "response", "tool_calls", "function"})
     wire = WIRE
     read_wire = staticmethod(read_wire)
+    measure = staticmethod(of_api)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a message asks for a `function`, or the data is what the API sent or got."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from trajgrade.formats.chat_loose import conversation, messages_of
+from trajgrade.formats.recorded import of_api
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -25,6 +26,7 @@ class OpenAIFunctionCall:
     """OpenAI's chat API with `function_call`; the module shows its shape."""
 
     keys = frozenset({"function_call"})
+    measure = staticmethod(of_api)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a message has a `function_call`."""

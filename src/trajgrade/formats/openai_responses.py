@@ -21,6 +21,7 @@ from typing import Any
 
 from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
+from trajgrade.formats.recorded import of_api
 from trajgrade.formats.response_items import CALLS, HOSTED, SILENT, add_item, add_request
 from trajgrade.formats.session_lines import is_older_codex
 from trajgrade.glimpse import Glimpse
@@ -35,6 +36,8 @@ _BLOCKS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 
 class OpenAIResponses:
     """OpenAI's Responses API; the module shows its shape."""
+
+    measure = staticmethod(of_api)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether an item bears a mark, or the object is a response."""

@@ -31,6 +31,7 @@ from trajgrade.formats.arguments import given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, shown, text_of
 from trajgrade.formats.instant import instant
+from trajgrade.formats.logged import of_openhands
 from trajgrade.formats.openhands_sdk import add_event, is_sdk_event
 from trajgrade.formats.session_lines import lines_of, records, text_in
 from trajgrade.glimpse import Glimpse
@@ -52,6 +53,7 @@ class OpenHandsEvents:
     """OpenHands' events; the module shows their shape."""
 
     keys = frozenset({"source", "kind", "history"})
+    measure = staticmethod(of_openhands)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether an event has a source and an action or an observation."""

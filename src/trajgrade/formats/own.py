@@ -9,7 +9,8 @@
        {"role": "assistant", "content": "Yes, at 09:14."}]}
 
 Hosted calls stand under `hosted_calls`, text actions under `actions`, and calls under `tool_calls`
-where the steps do not have them. What a field would have by default is left out.
+where the steps do not have them. What a field would have by default is left out. `models`, `usage`,
+`started_at`, `ended_at` and `latency_in_seconds` stand beside `steps`.
 """
 
 from __future__ import annotations
@@ -22,20 +23,22 @@ from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
 from trajgrade.formats.arguments import MAX_DEPTH, bounded, given, parsed
 from trajgrade.glimpse import Glimpse
+from trajgrade.telemetry import Telemetry
 from trajgrade.trajectory import Step, ToolCall, Trajectory
 
+_TOLD = Telemetry.__struct_fields__
 _ROLES = ("system", "user", "assistant", "tool")
 
 
-class _Shape(msgspec.Struct):
+class _Shape(Telemetry, frozen=True, kw_only=True):
     steps: list[Step]
     id: str | None = None
     format: str = "trajgrade"
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
     final_response: str | None = None
-    hosted_calls: list[ToolCall] = []
-    tool_calls: list[ToolCall] | None = None
-    actions: list[str] = []
+    hosted_calls: tuple[ToolCall, ...] = ()
+    tool_calls: tuple[ToolCall, ...] | None = None
+    actions: tuple[str, ...] = ()
 
 
 class Own:
@@ -78,6 +81,7 @@ class Own:
                 format=shape.format,
                 notes=shape.notes,
                 actions=shape.actions,
+                telemetry=Telemetry(*(getattr(shape, name) for name in _TOLD)),
             )
         ]
 

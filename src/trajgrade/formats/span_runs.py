@@ -26,6 +26,7 @@ from trajgrade.formats.arguments import parsed
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of, shown
 from trajgrade.formats.message_pieces import Answer, Asked
+from trajgrade.formats.span_usage import told
 from trajgrade.formats.spans import (
     MERGED,
     RULES,
@@ -72,8 +73,11 @@ def trajectory_of(
             f"the spans are {shorten(names, 300)}"
         )
     assembly = Assembly(format)
-    said = _Level(assembly, Tree(spans)).read()
-    return assembly.trajectory(final=answer if said is None else said, id=id)
+    tree = Tree(spans)
+    measures = told(tree)
+    said = _Level(assembly, tree).read()
+    final = answer if said is None else said
+    return assembly.trajectory(final=final, id=id, telemetry=measures)
 
 
 class _Level:

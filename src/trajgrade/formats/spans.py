@@ -11,6 +11,7 @@ import msgspec
 from trajgrade.formats.arguments import parsed
 from trajgrade.formats.message_pieces import Asked
 from trajgrade.formats.utterances import Said
+from trajgrade.telemetry import Usage
 from trajgrade.trajectory import CallStatus
 
 MERGED = "(merged tools)"
@@ -38,6 +39,8 @@ class Span(msgspec.Struct, gc=False):
         status: Whether the tool succeeded.
         agent: The agent, where the span names one.
         outputs: Names of tools by which the model gives its output.
+        model: The model's name.
+        usage: The tokens that the span counts.
     """
 
     id: str
@@ -55,6 +58,8 @@ class Span(msgspec.Struct, gc=False):
     status: CallStatus = "unknown"
     agent: str | None = None
     outputs: frozenset[str] = frozenset()
+    model: str | None = None
+    usage: Usage | None = None
 
 
 class Tree:

@@ -31,6 +31,7 @@ from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.chat_loose import loosened
 from trajgrade.formats.chat_wire import Loose
 from trajgrade.formats.content import shown, text_of
+from trajgrade.formats.logged import of_swe_agent
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -42,6 +43,7 @@ class SWEAgentTraj:
     """SWE-agent's trajectories; the module shows their shape."""
 
     keys = frozenset({"trajectory", "history"})
+    measure = staticmethod(of_swe_agent)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether a step has action and observation, or a message its agent and action."""

@@ -23,6 +23,7 @@ from trajgrade.errors import MalformedTraceError
 from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.chat_loose import conversation
+from trajgrade.formats.logged import of_toolbench
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
@@ -34,6 +35,7 @@ class ToolBench:
     """ToolBench's runs; the module shows their shape."""
 
     keys = frozenset({"answer_generation"})
+    measure = staticmethod(of_toolbench)
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether the object has ToolBench's keys."""
