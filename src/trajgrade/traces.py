@@ -105,7 +105,7 @@ def _of_source(
     results: bool,
 ) -> Iterator[Trajectory]:
     if isinstance(source, (bytes, bytearray, memoryview)):
-        source = _decoded(bytes(source), "the bytes")
+        source = _message(bytes(source)) or _decoded(bytes(source), "the bytes")
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         for file in sources.find(source):
             yield from _of_file(file, format, on_error, results=results)
@@ -130,6 +130,13 @@ def _is_path(text: str) -> bool:
         return False
 
 
+def _message(content: bytes) -> bytes | None:
+    """Return bytes that some format reads as they are, a protobuf message; None for text."""
+    if content[:1] != b"\n" or content.lstrip()[:1] in (b"{", b"["):
+        return None
+    return content if detection.claimants(Glimpse(content, parsed=True)) else None
+
+
 def _decoded(text: bytes, place: str) -> str:
     try:
         return text.decode("utf-8-sig")
@@ -149,7 +156,11 @@ def _of_file(
         return
     if file.path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
         raise DatasetError(f"{file} is a table; load it as a dataset (trajgrade.Dataset.load)")
-    text = _decoded(sources.content(file.path), str(file))
+    content = sources.content(file.path)
+    if (message := _message(content)) is not None:
+        yield from _traces(message, format, on_error, str(file))
+        return
+    text = _decoded(content, str(file))
     with _placed(str(file)):
         document = detection.parsed(text)
         if file.path.name.lower().removesuffix(".gz").endswith(".json") and document is text:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.formats.run_samples import ASKS, NOON, OTLP, QUESTION, RUNS, SAYS, TEXT, otlp
 from trajgrade import detection, read_traces
-from trajgrade.errors import MalformedTraceError
+from trajgrade.errors import MalformedTraceError, TraceError
 from trajgrade.trajectory import ToolCall, Trajectory
 
 
@@ -314,3 +315,88 @@ def test_a_broken_span_is_an_error_that_says_which(change: dict[str, Any]):
     document["resourceSpans"][0]["scopeSpans"][0]["spans"][1].update(change)
     with pytest.raises(MalformedTraceError, match="resource 0, scope 0, span 1"):
         Trajectory.from_any(document)
+
+
+def exported(*, arguments: bool = True) -> bytes:
+    """What OpenTelemetry's own SDK and exporter send of a run, with the tool's span begun first."""
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.common.trace_encoder")
+    from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+    from opentelemetry.trace import Status, StatusCode
+
+    kept = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    tracer = provider.get_tracer("tests")
+    with tracer.start_as_current_span("invoke_agent guide") as agent:
+        agent.set_attribute("gen_ai.operation.name", "invoke_agent")
+        agent.set_attribute("gen_ai.agent.name", "guide")
+        with tracer.start_as_current_span("execute_tool trains") as tool:
+            tool.set_attribute("gen_ai.operation.name", "execute_tool")
+            tool.set_attribute("gen_ai.tool.name", "trains")
+            if arguments:
+                tool.set_attribute("gen_ai.tool.call.arguments", '{"to": "Oslo"}')
+            tool.set_status(Status(StatusCode.ERROR))
+        with tracer.start_as_current_span("chat") as chat:
+            chat.set_attribute("gen_ai.operation.name", "chat")
+            chat.set_attribute("gen_ai.response.model", "m")
+            chat.set_attribute("gen_ai.usage.input_tokens", 7)
+            chat.add_event("gen_ai.choice", {"message": '{"role": "assistant", "content": "Yes."}'})
+    message: bytes = encode_spans(kept.get_finished_spans()).SerializeToString()
+    return message
+
+
+def test_the_bytes_that_the_sdk_exports_are_read(tmp_path: Path):
+    file = tmp_path / "spans.pb"
+    file.write_bytes(exported())
+    for source in (exported(), file, str(file)):
+        (run,) = read_traces(source)
+        assert [(c.name, c.args, c.status, c.agent) for c in run.tool_calls] == [
+            ("trains", {"to": "Oslo"}, "error", "guide")
+        ]
+        assert run.final_response == "Yes."
+        assert (run.model, run.usage and run.usage.input_tokens) == ("m", 7)
+        assert run.tool_calls[0].started_at is not None
+
+
+def test_arguments_that_the_sdk_did_not_record_are_unknown_in_bytes_too():
+    (run,) = read_traces(exported(arguments=False))
+    assert [(call.args, call.args_state) for call in run.tool_calls] == [(None, "unknown")]
+
+
+@pytest.mark.parametrize("length", [50, -1])
+def test_bytes_that_end_too_early_are_refused(length: int):
+    with pytest.raises(TraceError):
+        list(read_traces(exported()[:length]))
+
+
+def test_traceloop_spans_are_read():
+    def attribute(key: str, value: str) -> dict[str, Any]:
+        return {"key": key, "value": {"stringValue": value}}
+
+    chat = [
+        attribute("traceloop.span.kind", "llm"),
+        attribute("gen_ai.prompt.0.role", "user"),
+        attribute("gen_ai.prompt.0.content", "Any trains?"),
+        attribute("gen_ai.completion.0.role", "assistant"),
+        attribute("gen_ai.completion.0.tool_calls.0.id", "c1"),
+        attribute("gen_ai.completion.0.tool_calls.0.name", "trains"),
+        attribute("gen_ai.completion.0.tool_calls.0.arguments", '{"to": "Oslo"}'),
+        attribute("llm.request.type", "chat"),
+    ]
+    tool = [
+        attribute("traceloop.span.kind", "tool"),
+        attribute("traceloop.entity.name", "trains"),
+        attribute("traceloop.entity.input", '{"to": "Oslo"}'),
+        attribute("traceloop.entity.output", "09:14"),
+    ]
+    held = [
+        {"traceId": "t", "spanId": "b", "startTimeUnixNano": "2", "attributes": tool},
+        {"traceId": "t", "spanId": "a", "startTimeUnixNano": "1", "attributes": chat},
+    ]
+    run = Trajectory.from_any({"resourceSpans": [{"scopeSpans": [{"spans": held}]}]})
+    assert [(c.name, c.args, c.id, c.result) for c in run.tool_calls] == [
+        ("trains", {"to": "Oslo"}, "c1", "09:14")
+    ]

@@ -16,7 +16,8 @@ r"""OpenTelemetry spans as OTLP JSON. The marks: `resourceSpans`, or `batches` (
 
 Names of all versions: `scopeSpans`, `instrumentationLibrarySpans`; in camel or snake case; ids as
 hex or base64. Also under `trace`, and a list or lines of such, whose spans are taken together. Each
-trace is a trajectory; traces that tell of no agent are left out where others do.
+trace is a trajectory; traces that tell of no agent are left out where others do. Bytes of the
+protobuf message `ExportTraceServiceRequest` are read alike (extra `server`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats import expect
 from trajgrade.formats.instant import instant
+from trajgrade.formats.otlp_bytes import are_spans, objects_in
 from trajgrade.formats.span_attributes import describe
 from trajgrade.formats.span_runs import trajectories_of
 from trajgrade.formats.span_tools import Event
@@ -61,16 +63,17 @@ _LEVELS = 50
 class OTLPTempo:
     """OTLP JSON; the module shows it."""
 
-    keys = frozenset({*_RESOURCES, "trace"})
-
     def recognises(self, seen: Glimpse) -> bool:
         """Whether each document has resources with spans in scopes."""
+        if isinstance(seen.data, bytes):
+            return are_spans(seen.data)
         documents = seen.data if isinstance(seen.data, list) else [seen.data]
         return bool(documents) and all(map(_is_document, documents))
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read each trace."""
         traces: dict[str, list[Span]] = {}
+        data = objects_in(data) if isinstance(data, bytes) else data
         documents = data if isinstance(data, list) else [data]
         for at, document in enumerate(documents):
             place = f"document {at}, " if len(documents) > 1 else ""
