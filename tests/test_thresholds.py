@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import trajgrade
 from trajgrade.errors import ConfigError
 from trajgrade.runner import evaluate
 from trajgrade.thresholds import Threshold, parse_thresholds
@@ -89,7 +90,7 @@ def test_missing_rows_leave_a_threshold_undecided_only_where_they_could_change_i
     assert "3 of 4 rows" in outcome.reason
     assert run([1.0, 1.0, 1.0, ERROR], {"m": 0.7}).exit_code == 0
     assert run([0.0, 0.0, 0.0, ERROR], {"m": 0.7}).exit_code == 1
-    assert run([0.5, None, None], {"m": 0.5}).exit_code == 0
+    assert run([0.5, 0.5, None], {"m": 0.5}).exit_code == 0
 
 
 def test_the_mean_has_its_bounds_beside_it():
@@ -128,3 +129,23 @@ def test_std_with_missing_rows_cannot_be_decided():
 def test_coverage_and_counts_are_exact():
     assert run([1.0, ERROR], {"m/coverage": 1.0}).exit_code == 1
     assert run([1.0, ERROR], {"m/n_error": "<= 1"}).exit_code == 0
+
+
+def test_scores_that_could_not_have_been_lower_are_no_pass():
+    calls = [{"name": "f", "args": {}}]
+    rows = [{"id": str(n), "outputs": calls, "reference_outputs": []} for n in range(3)]
+    found = trajgrade.evaluate(
+        rows, ["trajectory_any_order_match"], thresholds={"trajectory_any_order_match": 0.9}
+    )
+    assert found.outcomes[0].verdict == "undecided"
+    assert "vacuous" in found.outcomes[0].reason
+    assert found.exit_code == 3
+
+
+def test_one_row_with_a_score_among_rows_without_a_reference_is_no_pass():
+    rows = [{"id": "a", "outputs": [], "reference_outputs": []}] + [
+        {"id": str(n), "outputs": [], "reference_outputs": None} for n in range(9)
+    ]
+    found = trajgrade.evaluate(rows, ["trajectory_match"], thresholds={"trajectory_match": 0.9})
+    assert found.outcomes[0].verdict == "undecided"
+    assert "one of 10 rows has a score" in found.outcomes[0].reason

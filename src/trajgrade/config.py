@@ -18,6 +18,7 @@ import msgspec
 from trajgrade import sources, yamltext
 from trajgrade.agent_spelling import KINDS, AgentConfig, agent_config
 from trajgrade.budget import Budget
+from trajgrade.comparison.gates import gate_faults
 from trajgrade.dataset import Dataset, Selected
 from trajgrade.dataset.example import ROLES
 from trajgrade.dataset.samples import SAMPLE, sample_path
@@ -68,6 +69,8 @@ class Config(
         ai_support: The judge as Potato's block: `{enabled, endpoint_type, ai_config}`.
         judge_alignment: `{ai_support: …}`, which counts before `ai_support`.
         thresholds: What must hold, by `metric` or `metric/stat`: `0.8`, `">= 0.8"`, `"<= 2"`.
+        baseline: The run that this one is compared with: a file that `-o` wrote, or `run:ID`.
+        no_regression: What may not become worse than there: `{metric: …, margin: …}`, or several.
         limit: How many rows are graded at most.
         explain: Which rows are explained by the alignment of their calls.
         fail_on: `any` makes the exit code 1 when any row is in error.
@@ -91,6 +94,8 @@ class Config(
     ai_support: dict[str, Any] | None = None
     judge_alignment: dict[str, Any] | None = None
     thresholds: dict[str, Any] = {}
+    baseline: str | None = None
+    no_regression: Any = None
     limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
     explain: Explain = "worst"
     fail_on: Literal["any", "none"] = "none"
@@ -239,6 +244,9 @@ class _Checking:
         found = {key: value for key, value in found.items() if value is not msgspec.UNSET}
         self._judge(found)
         self._evaluators(found)
+        self.faults += gate_faults(found.get("no_regression", ()))
+        if not found.get("baseline", RUN).startswith(RUN):
+            found["baseline"] = _placed(found["baseline"], folder)
         if "dataset" in found:
             self._dataset(found, folder, look=look)
         return None if self.faults else Config(**found)

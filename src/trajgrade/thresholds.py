@@ -134,6 +134,8 @@ def judge(threshold: Threshold, metric: MetricSummary) -> Outcome:
     """Say whether a metric meets a threshold."""
     value = statistic(metric, threshold.stat)
     verdict, reason = _verdict(threshold, metric, value)
+    if verdict == "passed" and threshold.stat not in _EXACT and (empty := _says_nothing(metric)):
+        verdict, reason = "undecided", empty
     return Outcome(str(threshold), verdict, value, reason, threshold.bound)
 
 
@@ -154,6 +156,17 @@ def _verdict(
             f"them {stat} is {between}"
         )
     return ("passed" if verdicts.pop() else "failed"), _left_out(metric, stat)
+
+
+def _says_nothing(metric: MetricSummary) -> str:
+    """Say why scores that are there tell nothing, where they do not."""
+    if metric.n_scored and metric.n_vacuous == metric.n_scored:
+        return f"every score of {metric.key} is vacuous: it could not fail on any row"
+    if metric.n_scored == 1 and metric.n_total > 1:
+        return (
+            f"one of {metric.n_total} rows has a score ({_gap(metric)}); it tells nothing of them"
+        )
+    return ""
 
 
 def _left_out(metric: MetricSummary, stat: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trajgrade.cli import shorthand
 from trajgrade.cli.streams import closed_quietly
 from trajgrade.errors import ConfigError, unknown
 from trajgrade.jsontext import dumps
@@ -55,7 +56,7 @@ def compare(context: click.Context, /, base: str, new: str, **given: Any) -> Non
     Both are files that -o wrote (.json, .jsonl), or run:ID of the store.
     """
     saves = _checked([Path(path) for path in given["saves"]], [base, new])
-    gates = [_gate(text) for text in given["gates"]]
+    gates = [shorthand.gate(text) for text in given["gates"]]
     from trajgrade.comparison.comparing import compare as compared
 
     found = compared(
@@ -78,16 +79,6 @@ def compare(context: click.Context, /, base: str, new: str, **given: Any) -> Non
             versus_screen.show(found, rows=given["rows"])
     code = found.exit_code
     context.exit(ON_UNDECIDED[given["on_undecided"]] if code == 3 else code)
-
-
-def _gate(text: str) -> dict[str, Any]:
-    metric, colon, margin = text.rpartition(":")
-    if not colon:
-        return {"metric": text}
-    try:
-        return {"metric": metric, "margin": float(margin)}
-    except ValueError:
-        return {"metric": text}  # a key may hold colons
 
 
 def _checked(saves: list[Path], inputs: list[str]) -> list[Path]:

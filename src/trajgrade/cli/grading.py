@@ -12,6 +12,7 @@ from typing import Any
 import click
 import msgspec
 
+from trajgrade.cli import shorthand
 from trajgrade.cli.options import Flags
 from trajgrade.cli.progress import Progress
 from trajgrade.cli.streams import closed_quietly, say
@@ -26,6 +27,7 @@ from trajgrade.run import Explain, InterruptedRunError, Run
 from trajgrade.runner import evaluate
 from trajgrade.sources import find
 
+ON_UNDECIDED = {"pass": 0, "fail": 1, "undecided": 3}
 _CACHE = "TRAJGRADE_CACHE"
 
 
@@ -55,12 +57,24 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bo
     told: list[str] = []
     with _caching(wanted=flags.cache):
         run = _run(config, flags, told, _kept_in(config, flags) if keep or config.is_run else {})
+        run = _gated(run, config, flags)
     unsaved = [fault for path in flags.saves for fault in _saved(run, path, quiet=flags.quiet)]
     with closed_quietly():
         _show(run, flags, config.explain, told)
     if unsaved:
         raise ConfigError(*unsaved)
-    return run.exit_code
+    return ON_UNDECIDED[flags.on_undecided] if run.exit_code == 3 else run.exit_code
+
+
+def _gated(run: Run, config: Config, flags: Flags) -> Run:
+    """Return the run with what its gates against a baseline come to."""
+    baseline = flags.baseline or config.baseline
+    gates = [shorthand.gate(text) for text in flags.gates] or config.no_regression
+    if run.interrupted or not (baseline or gates):
+        return run
+    from trajgrade.comparison.comparing import gated  # numpy
+
+    return gated(run, baseline, gates, store=flags.store or config.store or None)
 
 
 def _judge(flags: Flags) -> Any:

@@ -37,6 +37,9 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     retry: tuple[Retry, ...] = ()
     judge: str | None = None
     cache: bool = True
+    baseline: str | None = None
+    gates: tuple[str, ...] = ()
+    on_undecided: Literal["pass", "fail", "undecided"] = "undecided"
 
 
 _OPTIONS = (
@@ -57,6 +60,18 @@ _OPTIONS = (
     click.option(
         "--fail-on", type=click.Choice(["any", "none"]),
         help="any: exit with 1 if any row is in error.",
+    ),
+    click.option(
+        "--baseline", metavar="RUN",
+        help="The run that this one is compared with: a file that -o wrote, or run:ID.",
+    ),
+    click.option(
+        "--no-regression", "gates", multiple=True, metavar="METRIC[:MARGIN]",
+        help="Exit with 1 if the metric is worse than in the baseline by MARGIN. Repeatable.",
+    ),
+    click.option(
+        "--on-undecided", type=click.Choice(["pass", "fail", "undecided"]), default="undecided",
+        help="What exit code 3, it cannot be said, becomes: 0, 1 or 3 (the default).",
     ),
     click.option(
         "-q", "--quiet", is_flag=True, help="Print only the thresholds that do not hold.",
@@ -134,6 +149,9 @@ def flags_of(given: dict[str, Any]) -> Flags:
         workers=given["workers"],
         judge=given["judge"],
         cache=not given["no_cache"],
+        baseline=given["baseline"],
+        gates=given["gates"],
+        on_undecided=given["on_undecided"],
         **_kept(given),
     )
 

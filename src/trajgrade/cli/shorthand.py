@@ -91,3 +91,14 @@ def threshold(text: str) -> tuple[str, Any]:
     if found is None:
         raise ConfigError(f"--threshold {text}: write METRIC>=0.8, or METRIC/STAT<=2")
     return found["metric"], found["bound"].removeprefix("=")
+
+
+def gate(text: str) -> dict[str, Any]:
+    """Read `METRIC[:MARGIN]`; a key may hold colons itself."""
+    metric, colon, margin = text.rpartition(":")
+    if not colon:
+        return {"metric": text}
+    try:
+        return {"metric": metric, "margin": float(margin)}
+    except ValueError:
+        return {"metric": text}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trajgrade.comparison.compared import Comparison
+import msgspec
+
 from trajgrade.comparison.gates import gates_of
-from trajgrade.comparison.regression import judged
 from trajgrade.errors import ConfigError
 from trajgrade.intervals import LEVEL
-from trajgrade.resampling import RESAMPLES
 from trajgrade.run import Run
+
+if TYPE_CHECKING:
+    from trajgrade.comparison.compared import Comparison
 
 
 def compare(
@@ -18,7 +20,7 @@ def compare(
     new: Any,
     *,
     level: float = LEVEL,
-    resamples: int = RESAMPLES,
+    resamples: int = 10_000,
     seed: int = 0,
     no_regression: Any = (),
     store: Any = None,
@@ -43,7 +45,32 @@ def compare(
     if not 100 <= resamples <= 10**6:
         raise ConfigError(f"resamples: from 100 to 1,000,000, got {resamples!r}")
     gates = gates_of(no_regression)
+    from trajgrade.comparison.compared import Comparison  # numpy, here and below
+    from trajgrade.comparison.regression import judged
+
     runs = [run if isinstance(run, Run) else Run.load(run, store=store) for run in (base, new)]
     found = Comparison(*runs, level=level, resamples=resamples, seed=seed)
     found.outcomes = tuple(judged(gate, found) for gate in gates)
     return found
+
+
+def gated(run: Run, baseline: Any, no_regression: Any, *, store: Any = None) -> Run:
+    """Return a run with the outcomes of its gates against a baseline, after its thresholds'.
+
+    Args:
+        run: The run.
+        baseline: The old run: a `Run`, or what `Run.load` takes.
+        no_regression: The gates, as `compare` takes them.
+        store: Where `run:ID` is looked up.
+
+    Raises:
+        ConfigError: There is a baseline without a gate, or a gate without a baseline.
+    """
+    gates = gates_of(no_regression or ())
+    if bool(gates) != (baseline is not None):
+        lacking = "no_regression: name a metric" if baseline is not None else "baseline: name a run"
+        raise ConfigError(f"{lacking}; a gate needs both")
+    if not gates:
+        return run
+    found = compare(baseline, run, no_regression=gates, store=store)
+    return msgspec.structs.replace(run, outcomes=(*run.outcomes, *found.outcomes))

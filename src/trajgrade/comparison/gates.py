@@ -70,3 +70,12 @@ def _written(written: Any, faults: list[str]) -> Iterable[tuple[Any, Any]]:
             "no_regression: write {metric: …, margin: …}, a list of those, or metric: margin, got "
             f"{shorten(written)}"
         )
+
+
+def gate_faults(written: Any) -> list[str]:
+    """Return what is wrong in how gates are written."""
+    try:
+        gates_of(written)
+    except ConfigError as wrong:
+        return list(wrong.faults)
+    return []

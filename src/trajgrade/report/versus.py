@@ -126,12 +126,21 @@ def advice(metric: MetricComparison) -> str:
         seen = number(abs(metric.difference))
         much = "more than can be had" if metric.needed is None else f"about {metric.needed:,}"
         told += f"; one of {seen}, as was seen, needs {much}"
-    if metric.trial_noise is not None and metric.trial_noise >= _NOISY:
-        told += (
-            f"; {metric.trial_noise:.0%} of the noise is from repeating the same example, so that "
-            "more trials help, too"
-        )
     return f"{printable(metric.key)}: {told}"
+
+
+def all_advice(comparison: Comparison) -> list[str]:
+    """Return what so many examples and trials can show, a line each."""
+    metrics = [metric for metric in comparison.metrics.values() if metric.key not in MEASURED]
+    told = [text for metric in metrics if (text := advice(metric))]
+    noisy = [m for m in metrics if m.trial_noise is not None and m.trial_noise >= _NOISY]
+    if noisy:
+        some = ", ".join(f"{printable(m.key)} {m.trial_noise:.0%}" for m in noisy)
+        told.append(
+            f"Of the noise, repeating the same example gives: {some}. More trials of each example "
+            "help there, too"
+        )
+    return told
 
 
 class Moved(NamedTuple):

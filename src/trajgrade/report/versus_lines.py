@@ -84,7 +84,7 @@ def _aligned(alignment: dict[str, Any], ours: list[str], theirs: list[str]) -> _
             places = "; ".join(_difference(place) for place in pair["differences"])
             at[expected] = f"~ {name} {places}"
         else:
-            at[expected] = f"{'!' if got in moved else '='} {name}"
+            at[expected] = f"! {name}" if got in moved else "="
     besides: dict[int, list[str]] = {}
     last = -1
     for got, name in enumerate(ours):
@@ -103,7 +103,7 @@ def _by_name(ours: list[str], theirs: list[str]) -> _Calls:
     matcher = SequenceMatcher(None, theirs, ours, autojunk=False)
     for what, start, end, first, last in matcher.get_opcodes():
         if what == "equal":
-            at |= {start + n: f"= {printable(ours[first + n])}" for n in range(end - start)}
+            at |= dict.fromkeys(range(start, end), "=")
         else:
             names = [f"+ {printable(name)}" for name in ours[first:last]]
             if names:

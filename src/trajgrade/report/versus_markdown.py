@@ -44,7 +44,7 @@ def blocks(comparison: Comparison) -> Iterator[str]:
         yield "\n".join(f"- warning: {code(warning)}" for warning in comparison.warnings)
     metrics = comparison.metrics.values()
     notes = [note for metric in metrics for note in versus.notes(metric)]
-    advice = [told for metric in metrics if (told := versus.advice(metric))]
+    advice = versus.all_advice(comparison)
     if notes or advice:
         yield "<details><summary>What so many examples can show</summary>"
         yield "\n".join(f"- {plain(line)}" for line in (*notes, *advice))

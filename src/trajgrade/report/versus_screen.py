@@ -42,7 +42,7 @@ def show(comparison: Comparison, *, rows: int = versus.SHOWN, stream: TextIO | N
     notes = [note for metric in metrics for note in versus.notes(metric)]
     if notes:
         screen.block(*map(Text, notes))
-    advice = [told for metric in metrics if (told := versus.advice(metric))]
+    advice = versus.all_advice(comparison)
     if advice:
         screen.block(Text("What so many examples can show", "bold"), *map(Text, advice))
     for worse in (True, False):
