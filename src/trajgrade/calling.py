@@ -14,8 +14,10 @@ import asyncio
 import inspect
 import threading
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from contextvars import Context, copy_context
 from queue import SimpleQueue
 from typing import Any, NamedTuple, Protocol
@@ -97,6 +99,14 @@ class _Loop:
 
     def start(self, waiting: Awaitable[Any]) -> Future[Any]:
         """Begin to wait for something in the loop."""
+        coroutine = waiting if isinstance(waiting, Coroutine) else _awaited(waiting)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._started())
+
+    def call(self, function: Callable[[], None]) -> None:
+        """Have a function called in the loop's thread."""
+        self._started().call_soon_threadsafe(function)
+
+    def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._thread is None:
                 started: Future[asyncio.AbstractEventLoop] = Future()
@@ -105,8 +115,7 @@ class _Loop:
                 )
                 self._thread.start()
                 self._loop = started.result()
-        coroutine = waiting if isinstance(waiting, Coroutine) else _awaited(waiting)
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        return self._loop
 
     async def _serve(self, started: Future[asyncio.AbstractEventLoop]) -> None:
         self._stop = asyncio.Event()
@@ -139,32 +148,86 @@ def _given(outcome: tuple[Any, BaseException | None]) -> Any:
     return returned
 
 
+class _Job(NamedTuple):
+    """One argument that the function is called for.
+
+    Attributes:
+        argument: The argument.
+        done: Where the call is handed over.
+        context: The context variables of whoever submitted it.
+        attempt: Which attempt is next.
+        wait: How many seconds it has to wait.
+    """
+
+    argument: Any
+    done: Future[Called]
+    context: Context
+    attempt: int = 1
+    wait: float = 0.0
+
+
 class _InLoop:
-    """Has an async function called, all in one event loop."""
+    """Has an async function called, all in one event loop.
+
+    A call that ends begins the next one that waits, there and then: to wake the loop from another
+    thread, for each call, would take longer than many a call.
+    """
 
     def __init__(self, function: Function, most: int, pace: Pace) -> None:
         self._function = function
+        self._most = most
         self._pace = pace
         self._limit = pace.limit()
-        self._places = asyncio.Semaphore(most)
+        self._waiting: deque[_Job] = deque()
+        self._places = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._lock = threading.Lock()
         self._loop = _Loop()
 
     def submit(self, argument: Any) -> Future[Called]:
-        return self._loop.start(self._paced(argument))
+        job = _Job(argument, Future(), copy_context())
+        with self._lock:
+            self._waiting.append(job)
+            free = self._places < self._most
+            self._places += free
+        if free:
+            self._loop.call(self._begin)
+        return job.done
+
+    def _begin(self) -> None:
+        """Begin the job that waits longest, or give the place up where none waits."""
+        with self._lock:
+            job = self._waiting.popleft() if self._waiting else None
+            self._places -= job is None
+        if job is not None:
+            loop = asyncio.get_running_loop()
+            task = loop.create_task(self._done(job), context=job.context)
+            self._tasks.add(task)  # a loop alone would let it be collected
+            task.add_done_callback(self._tasks.discard)
+
+    async def _done(self, job: _Job) -> None:
+        try:
+            if not job.done.cancelled():
+                called = await self._paced(job.argument)
+                with suppress(InvalidStateError):  # cancelled meanwhile
+                    job.done.set_result(called)
+        except asyncio.CancelledError:
+            job.done.cancel()
+            raise
+        self._begin()
 
     async def _paced(self, argument: Any) -> Called:
         """Call until it succeeds, or is not to be called again."""
-        async with self._places:
-            attempt = 1
-            while True:
-                if self._limit is not None:
-                    await asyncio.sleep(self._limit.reserve())
-                called = await self._called(argument, attempt)
-                attempt += 1
-                wait = self._pace.wait_before(attempt, called.raised)
-                if wait is None:
-                    return called
-                await asyncio.sleep(wait)
+        attempt = 1
+        while True:
+            if self._limit is not None:
+                await asyncio.sleep(self._limit.reserve())
+            called = await self._called(argument, attempt)
+            attempt += 1
+            wait = self._pace.wait_before(attempt, called.raised)
+            if wait is None:
+                return called
+            await asyncio.sleep(wait)
 
     async def _called(self, argument: Any, attempt: int) -> Called:
         began = time.perf_counter()
@@ -198,24 +261,6 @@ class _InLoop:
 
     def close(self) -> None:
         self._loop.close()
-
-
-class _Job(NamedTuple):
-    """One argument that the function is called for.
-
-    Attributes:
-        argument: The argument.
-        done: Where the call is handed over.
-        context: The context variables of whoever submitted it.
-        attempt: Which attempt is next.
-        wait: How many seconds it has to wait.
-    """
-
-    argument: Any
-    done: Future[Called]
-    context: Context
-    attempt: int = 1
-    wait: float = 0.0
 
 
 class _InThreads:
