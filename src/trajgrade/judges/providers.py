@@ -12,6 +12,7 @@ import asyncio
 import math
 from collections.abc import AsyncGenerator, Callable
 from importlib import import_module
+from itertools import cycle
 from typing import Any, NamedTuple
 
 from trajgrade.contracts import Judge, JudgeReply, JudgeRequest
@@ -46,6 +47,8 @@ _hide = Redaction(("key",))
 # How long it may take until the first byte is counted by the judge's own timeout.
 _NO_LIMIT = httpx2.Timeout(None)
 _CONNECTIONS = httpx2.Limits(max_connections=None, max_keepalive_connections=256)
+
+_POOLS = 16
 
 _Made = Callable[[JudgeSettings, str, Any], Model[Any]]
 
@@ -307,9 +310,24 @@ def _key_of(settings: JudgeSettings) -> str:
     return found or "none"
 
 
+class _Pools(httpx2.AsyncBaseTransport):
+    """Several pools of connections, used in turn: each request looks through one of them whole."""
+
+    def __init__(self) -> None:
+        self._pools = [httpx2.AsyncHTTPTransport(limits=_CONNECTIONS) for _ in range(_POOLS)]
+        self._turns = cycle(self._pools)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        return await next(self._turns).handle_async_request(request)
+
+    async def aclose(self) -> None:
+        for pool in self._pools:
+            await pool.aclose()
+
+
 async def _client() -> AsyncGenerator[httpx2.AsyncClient, None]:
     async with httpx2.AsyncClient(
-        timeout=_NO_LIMIT, limits=_CONNECTIONS, follow_redirects=True
+        timeout=_NO_LIMIT, transport=_Pools(), follow_redirects=True
     ) as client:
         yield client
 
