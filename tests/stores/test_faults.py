@@ -168,6 +168,29 @@ def test_a_store_that_may_not_be_written_can_be_read(read_only, name):
             store.reopen(run.id)
 
 
+def test_a_lost_connection_ends_the_hold_and_the_run_is_gone_on_with(postgres_url):
+    import psycopg
+
+    run = record()
+    with open_store(postgres_url) as store:
+        with store.create(run) as writer:
+            writer.append([row(0)])
+            with psycopg.connect(postgres_url, autocommit=True) as other:
+                other.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE application_name = 'trajgrade'"
+                )
+            with pytest.raises(StoreError, match="connection"):
+                writer.append([row(1)])
+            with open_store(postgres_url) as later, later.reopen(run.id) as second:
+                second.append([row(2)])
+                with pytest.raises(StoreError, match="was let go when the connection was lost"):
+                    writer.append([row(3)])
+                with pytest.raises(StoreError, match="being written by process"):
+                    store.reopen(run.id)
+        assert list(store.done(run.id)) == [Key(0), Key(2)]
+
+
 # ------------------------------------------------------------------------------ what is no store
 
 

@@ -59,6 +59,11 @@ class Growing:
         with self._faults_told(), self._lock:
             if self._let_go is None:
                 raise StoreError(f"the run {self.run_id} was let go; reopen it to write it")
+            if self._connection.invalidated:  # it would connect anew, and not hold the run
+                raise StoreError(
+                    f"the run {self.run_id} was let go when the connection was lost; go on with "
+                    "--resume"
+                )
             with self._connection.begin():
                 yield self._connection
 
