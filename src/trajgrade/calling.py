@@ -32,6 +32,8 @@ _FAILURES = (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError)
 _THREAD = "trajgrade-agent"
 _PATIENCE = 5.0
 _GRACE = 1.0  # how long a call may take to end once it is cancelled
+_TICK = 0.001  # how often a loop looks for calls to begin, while there are any
+_IDLE = 5  # ticks without any, after which it has to be woken
 MOST_ABANDONED = 1000  # threads that go on after their timeout; each holds memory
 
 
@@ -169,8 +171,9 @@ class _Job(NamedTuple):
 class _InLoop:
     """Has an async function called, all in one event loop.
 
-    A call that ends begins the next one that waits, there and then: to wake the loop from another
-    thread, for each call, would take longer than many a call.
+    To wake the loop from another thread for each call would take longer than many a call. So a call
+    that ends begins the next one that waits, and once woken the loop looks for more by itself,
+    until there were none for a while.
     """
 
     def __init__(self, function: Function, most: int, pace: Pace) -> None:
@@ -179,7 +182,9 @@ class _InLoop:
         self._pace = pace
         self._limit = pace.limit()
         self._waiting: deque[_Job] = deque()
-        self._places = 0
+        self._taken = 0
+        self._attends = False
+        self._idle = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._lock = threading.Lock()
         self._loop = _Loop()
@@ -188,22 +193,35 @@ class _InLoop:
         job = _Job(argument, Future(), copy_context())
         with self._lock:
             self._waiting.append(job)
-            free = self._places < self._most
-            self._places += free
-        if free:
-            self._loop.call(self._begin)
+            sleeps = not self._attends and self._taken < self._most
+            self._attends = self._attends or sleeps
+        if sleeps:
+            self._loop.call(self._attend)
         return job.done
 
-    def _begin(self) -> None:
-        """Begin the job that waits longest, or give the place up where none waits."""
+    def _attend(self) -> None:
+        """Begin what waits, and look again soon, or not until woken."""
+        self._idle += 1
+        while self._begins():
+            self._idle = 0
         with self._lock:
-            job = self._waiting.popleft() if self._waiting else None
-            self._places -= job is None
-        if job is not None:
-            loop = asyncio.get_running_loop()
-            task = loop.create_task(self._done(job), context=job.context)
-            self._tasks.add(task)  # a loop alone would let it be collected
-            task.add_done_callback(self._tasks.discard)
+            more = bool(self._waiting) and self._taken < self._most
+            self._attends = more or self._idle < _IDLE
+        if self._attends:
+            asyncio.get_running_loop().call_later(_TICK, self._attend)
+
+    def _begins(self) -> bool:
+        """Begin the job that waits longest; False where none waits, or no place is free."""
+        with self._lock:
+            if self._taken >= self._most or not self._waiting:
+                return False
+            self._taken += 1
+            job = self._waiting.popleft()
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(self._done(job), context=job.context)
+        self._tasks.add(task)  # a loop alone would let it be collected
+        task.add_done_callback(self._tasks.discard)
+        return True
 
     async def _done(self, job: _Job) -> None:
         try:
@@ -214,7 +232,9 @@ class _InLoop:
         except asyncio.CancelledError:
             job.done.cancel()
             raise
-        self._begin()
+        with self._lock:
+            self._taken -= 1
+        self._begins()
 
     async def _paced(self, argument: Any) -> Called:
         """Call until it succeeds, or is not to be called again."""

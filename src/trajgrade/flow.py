@@ -143,7 +143,7 @@ class _Waiting:
         self._agent = agent
         self._keeper = keeper
         self._window = max(WINDOW, _AHEAD * (agent.max_concurrency if agent else 0))
-        self._open: set[int] = set()
+        self._open: dict[int, None] = {}  # in order, so that the first is the lowest
         self._come: SimpleQueue[tuple[int, Future[Any]]] = SimpleQueue()
         self._exhausted = False
 
@@ -161,7 +161,7 @@ class _Waiting:
                 place, future = self._come.get()
                 done = self._advanced(place, future.result())
                 if done is not None:
-                    self._open.discard(place)
+                    self._open.pop(place, None)
                     yield done
 
     def _begun(self) -> Iterator[Done]:
@@ -179,7 +179,7 @@ class _Waiting:
             if earlier is None and not self._spending.allows():
                 yield _not_run(place, example, self._grader, self._spending)
                 continue
-            self._open.add(place)
+            self._open[place] = None
             if earlier is not None:
                 self._again(place, earlier.example or example, earlier)
             elif self._answering is not None:
@@ -187,7 +187,7 @@ class _Waiting:
                 self._awaits(place, self._answering.submit(example))
             else:
                 self._judge(self._grader.begin(place, example))
-            if place - min(self._open) >= self._window:
+            if place - next(iter(self._open)) >= self._window:
                 return
 
     def _has_enough(self) -> bool:
