@@ -22,6 +22,8 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests import postgres
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 WITHOUT_SHARED = "needs the folder shared/ beside the project"
@@ -147,3 +149,20 @@ def _no_network() -> Iterator[None]:
         patch.setattr(socket.socket, "sendto", guarded_sendto)
         patch.setattr(socket, "getaddrinfo", guarded_getaddrinfo)
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
+    """The address of a PostgreSQL server, one for all workers."""
+    reason = postgres.why_not()
+    if reason is not None:
+        pytest.skip(reason)
+    base = tmp_path_factory.getbasetemp()
+    with postgres.server((base if worker_id == "master" else base.parent) / "postgres.json") as url:
+        yield url
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    """The address of a new, empty PostgreSQL database."""
+    return postgres.new_database(postgres_server)

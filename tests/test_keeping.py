@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from tests import postgres
 from trajgrade import evaluate
 from trajgrade.errors import StoreError
 from trajgrade.jsontext import dumps
@@ -365,7 +364,5 @@ def test_kill_9_at_any_moment_loses_and_doubles_nothing(store, tmp_path, kind):
     killed_and_gone_on_with(store, tmp_path, kind, kills=4)
 
 
-@pytest.mark.skipif(postgres.why_not() is not None, reason=str(postgres.why_not()))
-def test_kill_9_loses_and_doubles_nothing_on_postgresql(tmp_path):
-    with postgres.server(tmp_path / "postgres.json") as server:
-        killed_and_gone_on_with(postgres.new_database(server), tmp_path, "agent", kills=3)
+def test_kill_9_loses_and_doubles_nothing_on_postgresql(postgres_url, tmp_path):
+    killed_and_gone_on_with(postgres_url, tmp_path, "agent", kills=3)
