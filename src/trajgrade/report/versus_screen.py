@@ -87,7 +87,7 @@ def _moves(screen: Screen, moves: versus.Moves, *, worse: bool) -> None:
     if not moves.total:
         return
     words = ("broken" if worse else "fixed") if moves.fixed else ("worse" if worse else "better")
-    some = f", {len(moves.shown)} of them here" if len(moves.shown) < moves.total else ""
+    some = f", {len(moves.shown)} of them here" if 0 < len(moves.shown) < moves.total else ""
     screen.block(
         Text(f"{words}: {count(moves.total, 'example')}{some}", "bold red" if worse else "green")
     )

@@ -1,0 +1,36 @@
+"""Compare trials 0 and 1 of tau-bench's airline runs with trials 2 and 3: the same agent twice.
+
+python examples/tau_airline/halves.py path/to/gpt-4o-airline.json
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import trajgrade
+from trajgrade.config import load_config
+from trajgrade.report import versus_screen
+
+HERE = Path(__file__).parent
+
+
+def main(path: Path) -> None:
+    """Grade both halves as the config beside this file says, and compare them."""
+    rows = json.loads(path.read_text())
+    config = load_config(HERE / "eval.yaml")
+    halves = [
+        trajgrade.evaluate(
+            [row for row in rows if row["trial"] in trials],
+            config.evaluators,
+            fields=config.fields,
+            name=f"trials {trials[0]} and {trials[1]}",
+        )
+        for trials in ((0, 1), (2, 3))
+    ]
+    versus_screen.show(trajgrade.compare(*halves))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "runs.json")
