@@ -52,7 +52,8 @@ def read_traces(
             next; by default it is raised.
         unwrap: Whether a call that holds several (`multi_tool_use.parallel`) is replaced by those.
         results: Whether what tools gave back is kept. Without it a log of one session that is
-            longer than the memory can be read: of Codex and of Claude Code, line by line.
+            longer than the memory can be read: of Codex and of Claude Code, line by line, and
+            then without its telemetry.
 
     Raises:
         DatasetError: A file does not exist, is no trace but a table, or cannot be opened.
@@ -87,6 +88,7 @@ def _without_results(run: Trajectory) -> Trajectory:
         format=run.format,
         notes=run.notes,
         actions=run.actions,
+        telemetry=run.telemetry_source,
     )
 
 

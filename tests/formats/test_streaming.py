@@ -43,6 +43,7 @@ def test_every_sample_is_read_without_results(sample: Sample):
         read_traces(sample.data, results=False), read_traces(sample.data), strict=True
     ):
         assert_without_results(bare, run)
+        assert bare.telemetry == run.telemetry
 
 
 @pytest.mark.parametrize("path", shared_files("traces/c*/*.jsonl"))
