@@ -13,14 +13,9 @@ A run is gone on with only with the settings and the data that it began with (SE
 
 from __future__ import annotations
 
-import platform
-import socket
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -32,7 +27,7 @@ from trajgrade.errors import StoreError, TraceError, TrajgradeError
 from trajgrade.flow import Done, Earlier
 from trajgrade.jsontext import dumps, read_back
 from trajgrade.packing import pack, unpack
-from trajgrade.record import Key, MadeWith, RunRecord, State, StoredRow, hash_of, new_id
+from trajgrade.record import Key, RunRecord, State, StoredRow
 from trajgrade.result import ERRORS, EvaluationResult
 from trajgrade.run import Row, Run
 from trajgrade.tally import Graded
@@ -43,15 +38,6 @@ Retry = Literal["errors", "failed"]
 AT_MOST = 0.1  # seconds that a row waits to be written, where nothing waits
 _BATCH = 500
 _AGAIN = ERRORS | {"unreadable_verdict", "not_run"}
-_PACKAGES = (
-    "msgspec",
-    "rapidfuzz",
-    "jsonschema-rs",
-    "regex",
-    "numpy",
-    "sacrebleu",
-    "pydantic-ai-slim",
-)
 
 
 class _Batch:
@@ -318,82 +304,3 @@ def example_of(packed: bytes) -> Example:
     """Return an example that a store kept."""
     found = unpack(packed, dict[str, Any])
     return Example(**{**found, "notes": tuple(found.get("notes", ()))})
-
-
-# ------------------------------------------------------------------------------ the record
-
-
-def begin_record(
-    *,
-    name: str,
-    experiment: str,
-    dataset: str,
-    dataset_hash: str,
-    settings: Mapping[str, Any],
-    about: Mapping[str, Any],
-    trials: int = 1,
-    seed: int = 0,
-) -> RunRecord:
-    """Return the record of a run that begins now.
-
-    Args:
-        name: What reports call it.
-        experiment: What groups runs.
-        dataset: The dataset's name.
-        dataset_hash: The hash of its content.
-        settings: What makes two runs the same: their hash is what a resumed run is found by.
-        about: What else is kept with the settings.
-        trials: How often each example is repeated.
-        seed: What random choices depend on.
-    """
-    return RunRecord(
-        id=new_id(),
-        name=name,
-        experiment=experiment,
-        config_hash=hash_of(settings),
-        dataset=dataset,
-        dataset_hash=dataset_hash,
-        trials=trials,
-        seed=seed,
-        settings={**settings, **about},
-        made_with=made_with(),
-        started_at=datetime.now(UTC),
-    )
-
-
-def made_with() -> MadeWith:
-    """Return versions, machine and commit."""
-    from trajgrade import __version__
-
-    packages = {}
-    for package in _PACKAGES:
-        try:
-            packages[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return MadeWith(
-        trajgrade=__version__,
-        python=sys.version.split()[0],
-        packages=packages,
-        platform=platform.platform(),
-        host=socket.gethostname(),
-        commit=_commit(),
-    )
-
-
-def _commit() -> str:
-    """Return the Git commit of the working directory, with + where files were changed since."""
-    try:
-        head, dirty = (
-            subprocess.run(  # noqa: S603 the commands stand below
-                ["git", *command],  # noqa: S607 whichever git the user has
-                capture_output=True,
-                text=True,
-                timeout=5,
-                check=True,
-            ).stdout.strip()
-            for command in (["rev-parse", "HEAD"], ["status", "--porcelain", "-uno"])
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return f"{head}{'+' if dirty else ''}"

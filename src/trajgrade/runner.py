@@ -19,9 +19,10 @@ from trajgrade.evaluators.evaluator import described
 from trajgrade.evaluators.spelling import graders
 from trajgrade.flow import Keeper, flow
 from trajgrade.grading import Grader
-from trajgrade.keeping import Keeping, Retry, begin_record
+from trajgrade.keeping import Keeping, Retry
 from trajgrade.measured import MEASURED, OnFailure, check
 from trajgrade.record import DATASET, RUN, EngineName, State
+from trajgrade.recording import begin_record
 from trajgrade.replay import Replay, is_run
 from trajgrade.run import Explain, InterruptedRunError, Run
 from trajgrade.spread import engine_of, spread
