@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 from trajgrade.contracts import Judge, Reads
@@ -93,7 +94,7 @@ class LLMTrajectoryJudge(JudgedEvaluator):
         """Whether several verdicts are counted: true or false, and labels, are."""
         return self.spec.kind != "number"
 
-    @property
+    @cached_property
     def spec(self) -> VerdictSpec:
         """What the judge is asked to say."""
         asks: dict[str, Any] = {"reasoning": self.use_reasoning}

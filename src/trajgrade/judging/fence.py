@@ -8,6 +8,7 @@ are written out as `⟨U+202E⟩`, so that the judge reads what a person would n
 
 from __future__ import annotations
 
+import re
 import secrets
 import unicodedata
 from collections.abc import Callable, Iterable
@@ -16,21 +17,20 @@ _TRIES = 100
 
 # Cc are controls, Cf formats (bidirectional, zero-width, tags), Co and Cn nobody's, Cs halves.
 _HIDDEN = frozenset(("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"))
-_PLAIN = frozenset("\n\t")
+_UNUSUAL = re.compile(r"[^\n\t -~]+")
 _FILLERS = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0\u034f\u2800")
 
 
 def visible(text: str) -> str:
     """Return the text with what cannot be seen in it written out, and lines ended by newlines."""
-    if text.isascii() and text.isprintable():
-        return text
-    text = text.replace("\r\n", "\n")
-    return "".join(_shown(character) if _is_hidden(character) else character for character in text)
+    return _UNUSUAL.sub(_seen, text.replace("\r\n", "\n"))
+
+
+def _seen(found: re.Match[str]) -> str:
+    return "".join(_shown(one) if _is_hidden(one) else one for one in found[0])
 
 
 def _is_hidden(character: str) -> bool:
-    if character in _PLAIN or (character.isascii() and character.isprintable()):
-        return False
     selector = "\ufe00" <= character <= "\ufe0e" or "\U000e0100" <= character <= "\U000e01ef"
     return selector or character in _FILLERS or unicodedata.category(character) in _HIDDEN
 

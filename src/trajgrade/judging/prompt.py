@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from trajgrade.contracts import JudgeRequest, JudgeTurn
@@ -59,7 +60,7 @@ class Prompt:
     @property
     def hash(self) -> str:
         """What identifies template and system text, whatever is put in: 12 hexadecimal digits."""
-        return hashed([self.template, self.system])
+        return _hash(self.template, self.system)
 
     def redacted(self, redact: Callable[[str], str]) -> Prompt:
         """Return the prompt, with everything put into it redacted."""
@@ -104,9 +105,15 @@ class Prompt:
         )
 
 
-def places(template: str) -> list[str]:
+@lru_cache(256)
+def places(template: str) -> tuple[str, ...]:
     """Return the names of a template's places, each once."""
-    return [*dict.fromkeys(_PLACE.findall(template))]
+    return tuple(dict.fromkeys(_PLACE.findall(template)))
+
+
+@lru_cache(256)
+def _hash(template: str, system: str) -> str:
+    return hashed([template, system])
 
 
 def hashed(value: Any, digits: int = 12) -> str:

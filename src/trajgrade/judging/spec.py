@@ -14,6 +14,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from trajgrade.errors import ConfigError, shorten
@@ -155,7 +156,7 @@ class VerdictSpec:
             return (float(value) - low) / (high - low)
         return self.labels[value] if self.kind == "choice" else None
 
-    @property
+    @cached_property
     def schema(self) -> dict[str, Any] | None:
         """The JSON Schema of the reply; None where a pattern reads it."""
         if self.pattern is not None:
@@ -201,7 +202,7 @@ class VerdictSpec:
         low, high = map(_plain, self.scale)
         return f"a {'whole ' if self.whole else ''}number from {low} to {high}"
 
-    @property
+    @cached_property
     def instructions(self) -> str:
         """How the reply must be written, for the prompt."""
         asks = f" ({self.asks.rstrip('.')})" if self.asks else ""
