@@ -25,6 +25,9 @@ _DRIVER = "postgresql+psycopg"
 _UPGRADE = 0x7472616A  # the lock that a change of the tables is made under
 _ALIVE = {"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
 _CONNECT = {"connect_timeout": 10, "application_name": "trajgrade"}
+_BY_INDEX = text(
+    "SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)"
+)
 _SAYS = {
     "53100": "the server's disk is full; what was written before is unharmed. Make room, and go "
     "on with --resume",
@@ -69,6 +72,17 @@ class PostgresqlStore(SqlStore):
         """Give a transaction in which no other process changes the tables."""
         with self.engine.begin() as connection:
             connection.execute(text("SELECT pg_advisory_xact_lock(:it)"), {"it": _UPGRADE})
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Give a connection that changes nothing.
+
+        Before a new table has statistics, the server takes it for tiny and sorts all of it for each
+        page; it is told not to.
+        """
+        with super().reading() as connection:
+            connection.execute(_BY_INDEX)
             yield connection
 
     def hold(self, connection: Connection, run_id: str) -> Callable[[], None]:
