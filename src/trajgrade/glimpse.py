@@ -216,7 +216,7 @@ def _plain(data: Any, levels: int, met: dict[int, tuple[Any, Any]]) -> Any:
                     changed[key] = said
         if changed:
             found = {**data, **changed}
-    elif isinstance(data, (list, tuple)):
+    elif isinstance(data, (list, tuple)) and not hasattr(kind, "_asdict"):
         members = [_plain(member, levels - 1, met) for member in data]
         if kind is not list or any(a is not b for a, b in zip(members, data, strict=True)):
             found = members
@@ -236,6 +236,8 @@ def _said(item: Any) -> Any:
             return dict(item)
         if hasattr(kind, "to_dict") and hasattr(kind, "tool_calls"):
             return item.to_dict()
+        if hasattr(kind, "_asdict"):
+            return item._asdict()
         if isinstance(item, msgspec.Struct):
             return {name: getattr(item, name) for name in item.__struct_fields__}
         if dataclasses.is_dataclass(item):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tests.formats import run_samples, session_samples
+from tests.formats import package_samples, run_samples, session_samples
 
 QUESTION = "Any trains to Oslo?"
 ANSWER = "Yes, at 09:14."
@@ -283,7 +283,10 @@ def _samples() -> list[Sample]:
         ("trajgrade", "own", OWN, one, ANSWER),
         ("text", "text", ANSWER, [], ANSWER),
     ]
-    return [Sample(*row) for row in rows + session_samples.ROWS + run_samples.ROWS]
+    return [Sample(*row) for row in rows + _OTHERS]
+
+
+_OTHERS = session_samples.ROWS + run_samples.ROWS + package_samples.ROWS
 
 
 def _row(predicted: Any) -> dict[str, Any]:

@@ -131,6 +131,10 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.openai_chat:FORMAT",
         "OpenAI chat messages: tool_calls[].function, or a response with choices[].message",
     ),
+    "openai_chat_stream": Entry(
+        "trajgrade.formats.openai_chat_stream:FORMAT",
+        "streams of OpenAI's chat API: chunks with choices[].delta, or their server-sent events",
+    ),
     "openai_function_call": Entry(
         "trajgrade.formats.openai_function_call:FORMAT",
         "OpenAI chat messages of the older kind: function_call",
@@ -154,6 +158,10 @@ BUILTINS: dict[str, Entry] = {
     "potato_conversation": Entry(
         "trajgrade.formats.potato_conversation:FORMAT",
         "Potato conversations: turns with speaker and text, structured_turns",
+    ),
+    "pydantic_ai_messages": Entry(
+        "trajgrade.formats.pydantic_ai_messages:FORMAT",
+        "Pydantic AI's messages: kind request or response, parts with a part_kind",
     ),
     "react_text": Entry(
         "trajgrade.formats.react_text:FORMAT",
@@ -180,5 +188,9 @@ BUILTINS: dict[str, Entry] = {
     "vertex_trajectory": Entry(
         "trajgrade.formats.vertex_trajectory:FORMAT",
         "Vertex AI: tool_name and tool_input, or rows with predicted_trajectory",
+    ),
+    "vercel_ui_messages": Entry(
+        "trajgrade.formats.vercel_ui_messages:FORMAT",
+        "the AI SDK's UI messages: parts of types like tool-…, dynamic-tool, step-start",
     ),
 }

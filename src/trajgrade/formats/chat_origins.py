@@ -11,8 +11,9 @@ from typing import Any, Literal
 from trajgrade.formats import exchanges, text_dialects
 from trajgrade.glimpse import Glimpse
 
-Origin = Literal["cohere_chat", "mistral_chat", "mini_swe_agent"] | text_dialects.Dialect
+Origin = Literal["cohere_chat", "mistral_chat", "mini_swe_agent", "stream"] | text_dialects.Dialect
 
+_EVENTS = ("data:", "event:", "id:", "retry:", ":")
 _MISTRAL = (
     "mistral-", "ministral-", "codestral-", "magistral-", "devstral-", "pixtral-", "voxtral-",
     "open-mistral-", "open-mixtral-",
@@ -29,6 +30,8 @@ def origin_of(seen: Glimpse) -> Origin | None:
 
 def _origin_of(seen: Glimpse) -> Origin | None:
     data = seen.data
+    if isinstance(data, str) and is_stream(data):
+        return "stream"
     dialect = text_dialects.of(data)
     if isinstance(data, dict):
         named = data.get("trajectory_format")
@@ -49,6 +52,12 @@ def _origin_of(seen: Glimpse) -> Origin | None:
     if "prefix" in keys and any(map(_is_prefixed, seen.items)):
         return "mistral_chat"
     return None
+
+
+def is_stream(text: str) -> bool:
+    """Whether the text is server-sent events that hold chunks of the chat API."""
+    begin = text.lstrip("\ufeff \r\n\t")
+    return begin.startswith(_EVENTS) and '"delta"' in text and '"choices"' in text
 
 
 def _is_mistral(model: Any) -> bool:

@@ -1,0 +1,169 @@
+"""Formats that packages write: the real package is run with a scripted model, and read back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.formats.package_samples import EVENTS, STREAM, UI
+from trajgrade import detection
+from trajgrade.errors import MalformedTraceError
+from trajgrade.telemetry import Usage
+from trajgrade.trajectory import Trajectory
+
+QUESTION = "Any trains to Oslo?"
+ANSWER = "Yes, at 09:14."
+
+
+def story(run: Trajectory) -> list[Any]:
+    return [(call.name, call.args, call.result) for call in run.tool_calls]
+
+
+def pydantic_ai_run(**options: Any) -> Any:
+    pytest.importorskip("pydantic_ai", reason="pydantic-ai-slim is not installed")
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+    def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if len(messages) == 1:
+            return ModelResponse([ToolCallPart("trains", {"to": "Oslo"}, "c1")])
+        if info.output_tools:
+            return ModelResponse(
+                [ToolCallPart(info.output_tools[0].name, {"response": {"at": "09:14"}}, "c2")]
+            )
+        return ModelResponse([TextPart(ANSWER)])
+
+    agent = Agent(FunctionModel(model), system_prompt="Be brief.", **options)
+
+    @agent.tool_plain
+    def trains(to: str) -> str:
+        return f"09:14 to {to}"
+
+    return agent.run_sync(QUESTION)
+
+
+def test_what_pydantic_ai_writes_is_read():
+    result = pydantic_ai_run()
+    for data in (result.all_messages(), json.loads(result.all_messages_json())):
+        run = Trajectory.from_any(data)
+        assert run.format == "pydantic_ai_messages"
+        assert story(run) == [("trains", {"to": "Oslo"}, "09:14 to Oslo")]
+        assert run.final_response == ANSWER
+        assert run.tool_calls[0].status == "ok"
+        assert run.usage is not None
+        assert run.usage.requests == 2
+        assert run.started_at is not None
+
+
+def test_a_run_of_pydantic_ai_that_ends_on_an_output_tool_has_no_call_of_it():
+    run = Trajectory.from_any(pydantic_ai_run(output_type=dict[str, str]).all_messages())
+    assert [call.name for call in run.tool_calls] == ["trains"]
+    assert "09:14" in str(run.final_response)
+    assert any("final_result" in note for note in run.notes)
+
+
+def thread() -> tuple[list[Any], Any]:
+    """The history of a thread of LangGraph's with two runs, newest first; and its state."""
+    pytest.importorskip("langgraph", reason="langgraph is not installed")
+    from langchain_core.messages import AIMessage, ToolMessage
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import END, START, MessagesState, StateGraph
+
+    asked = {"name": "trains", "args": {"to": "Oslo"}, "id": "c1"}
+    script: Iterator[Any] = iter([AIMessage("", tool_calls=[asked]), AIMessage(ANSWER)])
+
+    def agent(state: Any) -> dict[str, Any]:
+        return {"messages": [next(script)]}
+
+    def tools(state: Any) -> dict[str, Any]:
+        return {"messages": [ToolMessage("09:14", tool_call_id="c1")]}
+
+    def after(state: Any) -> str:
+        last = state["messages"][-1]
+        return "tools" if isinstance(last, AIMessage) and last.tool_calls else END
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("agent", agent)
+    graph.add_node("tools", tools)
+    graph.add_edge(START, "agent")
+    graph.add_conditional_edges("agent", after, ["tools", END])
+    graph.add_edge("tools", "agent")
+    compiled: Any = graph.compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}}
+    compiled.invoke({"messages": [("user", QUESTION)]}, config)
+    return list(compiled.get_state_history(config)), compiled.get_state(config)
+
+
+def test_the_history_and_the_state_of_a_langgraph_thread_are_one_run():
+    history, state = thread()
+    for data in (history, history[::-1], state):
+        run = Trajectory.from_any(data)
+        assert run.format == "langgraph_state"
+        assert story(run) == [("trains", {"to": "Oslo"}, "09:14")]
+        assert run.final_response == ANSWER
+
+
+def test_what_langchain_writes_of_messages_is_read():
+    pytest.importorskip("langchain_core", reason="langchain-core is not installed")
+    from langchain_core.messages import messages_to_dict
+
+    _, state = thread()
+    run = Trajectory.from_any(messages_to_dict(state.values["messages"]))
+    assert run.format == "langchain_messages"
+    assert story(run) == [("trains", {"to": "Oslo"}, "09:14")]
+
+
+def test_a_stream_tells_its_tokens_once_and_ends_where_it_was_cut():
+    assert Trajectory.from_any(STREAM).usage == Usage(9, 5, 14, None, None, 1)
+    assert Trajectory.from_any(EVENTS).usage == Usage(9, 5, 14, None, None, 1)
+    cut = Trajectory.from_any(STREAM[:3])
+    assert [call.args_state for call in cut.tool_calls] == ["unparseable"]
+    with pytest.raises(MalformedTraceError, match="line 3"):
+        Trajectory.from_any(EVENTS[:200] + "\n")
+
+
+def test_parallel_calls_of_a_stream_are_told_apart_by_their_index():
+    def piece(index: int, **function: str) -> dict[str, Any]:
+        delta = {"tool_calls": [{"index": index, "id": f"c{index}", "function": function}]}
+        return {"choices": [{"index": 0, "delta": delta}]}
+
+    run = Trajectory.from_any(
+        [
+            piece(0, name="a"),
+            piece(1, name="b", arguments="{"),
+            piece(0, arguments='{"x": 1}'),
+            piece(1, arguments="}"),
+        ]
+    )
+    assert [(c.name, c.args, c.id) for c in run.tool_calls] == [
+        ("a", {"x": 1}, "c0"),
+        ("b", {}, "c1"),
+    ]
+
+
+def test_several_choices_of_a_stream_are_several_runs():
+    chunks = [
+        {"choices": [{"index": at, "delta": {"content": text}}]}
+        for at, text in ((0, "a"), (1, "b"), (0, "c"))
+    ]
+    assert [run.final_response for run in detection.read(chunks)] == ["ac", "b"]
+
+
+@pytest.mark.parametrize(
+    ("state", "status"),
+    [("output-error", "error"), ("output-denied", "not_run"), ("output-available", "ok")],
+)
+def test_the_state_of_a_part_is_that_of_its_call(state: str, status: str):
+    part = {"type": "tool-trains", "toolCallId": "c1", "state": state, "input": {}}
+    run = Trajectory.from_any([UI[0], {"role": "assistant", "parts": [part]}])
+    assert [call.status for call in run.tool_calls] == [status]
+
+
+def test_a_part_without_input_has_unknown_arguments():
+    part = {"type": "tool-trains", "toolCallId": "c1", "state": "output-available"}
+    run = Trajectory.from_any([UI[0], {"role": "assistant", "parts": [part]}])
+    assert [(call.args, call.args_state) for call in run.tool_calls] == [(None, "unknown")]
