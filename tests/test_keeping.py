@@ -18,6 +18,7 @@ import pytest
 from trajgrade import evaluate
 from trajgrade.errors import StoreError
 from trajgrade.jsontext import dumps
+from trajgrade.program import Program
 from trajgrade.result import EvaluationResult
 from trajgrade.run import InterruptedRunError, Row, Run
 from trajgrade.stores import open_store
@@ -221,6 +222,16 @@ def test_answers_that_are_kept_are_graded_again_without_the_agent(store):
     direct = evaluate(data, METRICS, agent=Echo())
     assert again.id != first.id
     assert [row.results for row in again.rows] == [row.results for row in direct.rows]
+
+
+def test_a_key_in_the_words_of_a_command_is_not_kept(store):
+    secret = "sk-" + "a1b2c3d4" * 4
+    agent = Program([sys.executable, "-c", 'print(\'{"response": "x"}\')', "--key", secret])
+    run = evaluate(rows(1), ["exact_match"], agent=agent, store=store)
+    with open_store(store) as opened:
+        record = opened.run(run.id)
+        assert "Program(" in record.settings["agent"]
+        assert secret not in str(record)
 
 
 class Slow:

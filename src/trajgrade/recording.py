@@ -63,10 +63,19 @@ def begin_record(
         dataset_hash=dataset_hash,
         trials=trials,
         seed=seed,
-        settings={**settings, **about},
+        settings={**settings, **about, **_shown(settings)},
         made_with=made_with(),
         started_at=datetime.now(UTC),
     )
+
+
+def _shown(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return who answered, as it may be kept: the words of a command may hold a key."""
+    if "agent" not in settings:
+        return {}
+    from trajgrade.judging.redaction import Redaction
+
+    return {"agent": Redaction(("key",))(str(settings["agent"]))}
 
 
 def made_with() -> MadeWith:
