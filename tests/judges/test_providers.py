@@ -163,6 +163,20 @@ def test_an_endpoint_without_schemas_is_asked_with_a_tool_then_in_words_and_that
     assert ["tools" in body for body in server.bodies] == [False, True, False, False]
 
 
+def test_a_server_that_fails_over_the_schema_is_asked_without_one():
+    """As llama-cpp-python's does: its validation error comes as HTTP 500."""
+
+    def picky(body: Any) -> Answer:
+        if "response_format" in body:
+            return failed(500, "1 validation error: {'loc': ('body', 'response_format', 'type')}")
+        return said("", call=json.dumps(PASS))
+
+    with serving(picky) as server:
+        found = judge(server)
+        assert ask(found).value is True
+    assert (len(server.seen), found.usage.retries) == (2, 0)
+
+
 def test_a_tool_call_is_a_reply():
     with serving(said("", call=json.dumps(PASS))) as server:
         assert ask(judge(server, structured="tool")).value is True

@@ -32,7 +32,7 @@ except ModuleNotFoundError as missing:
     raise MissingExtraError("a judge behind an API", "pydantic-ai-slim", "judge") from missing
 
 _AGAIN = frozenset((408, 409, 425, 429))
-_TOO_NEW = frozenset((400, 404, 415, 422, 501))
+_TOO_NEW = frozenset((400, 404, 415, 422, 500, 501))  # 500 is what llama-cpp-python says
 _NAME = "verdict"
 _LADDER: tuple[Structured, ...] = ("schema", "tool", "prompt")
 _ADVICE = {
@@ -377,7 +377,9 @@ def _able(model: Model[Any]) -> Structured:
 def _is_form(refused: exceptions.ModelHTTPError) -> bool:
     """Whether a refusal is about how the reply is kept to its schema."""
     said = str(refused.body).lower()
-    words = ("response_format", "json_schema", "schema", "output_format", "output_config", "tool")
+    words = ["response_format", "json_schema", "output_format", "output_config", "tool_choice"]
+    if refused.status_code != 500:
+        words += ["schema", "tool"]
     return any(word in said for word in words)
 
 
