@@ -21,6 +21,7 @@ VERBS: dict[str, Entry] = {
     "score": Entry("trajgrade.cli.score:score", "Grade files without a config file"),
     "compare": Entry("trajgrade.cli.compare:compare", "Say whether a run is better than another"),
     "power": Entry("trajgrade.cli.power:power", "Say how many examples a difference needs"),
+    "judge": Entry("trajgrade.cli.judge:judge", "Say how far a judge agrees with people"),
     "validate": Entry(
         "trajgrade.cli.validate:validate", "Say all that is wrong with a config file"
     ),

@@ -1,0 +1,106 @@
+"""`trajgrade judge align RUN`: is the judge any good?"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trajgrade.cli.streams import closed_quietly
+
+if TYPE_CHECKING:
+    from trajgrade.aligning import Criterion
+
+_SHOWN = 10
+_NAMES = {
+    "accuracy": "accuracy", "kappa": "Cohen's kappa", "sensitivity": "sensitivity",
+    "specificity": "specificity", "consistency": "consistency of repeats",
+    "length_bias": "length bias", "position_bias": "position bias",
+    "judged_rate": "pass rate, as judged", "corrected_rate": "pass rate, corrected",
+}  # fmt: skip
+
+
+@click.group("judge")
+def judge() -> None:
+    """Measure a judge."""
+
+
+@judge.command()
+@click.argument("run")
+@click.option(
+    "--labels", required=True, metavar="FILE",
+    help="What people said: a CSV file with the columns id and label, maybe criterion, response.",
+)  # fmt: skip
+@click.option("--metric", "metrics", multiple=True, help="A metric of the judge. Repeatable.")
+@click.option("--swapped", metavar="RUN", help="The same pairs judged in the other order.")
+@click.option(
+    "--apply-to", metavar="RUN", help="The run whose pass rate is corrected; RUN if not said."
+)
+@click.option(
+    "--pass", "passes", type=float, default=0.5, show_default=True,
+    help="The least score that is a pass.",
+)  # fmt: skip
+@click.option("--store", metavar="ADDRESS", help="Where run:ID is looked up.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON list, nothing else.")
+def align(run: str, labels: str, *, as_json: bool, **given: Any) -> None:
+    """Compare the verdicts of the saved run RUN with people's labels."""
+    from trajgrade.aligning import align as aligned
+    from trajgrade.aligning import read_labels
+    from trajgrade.jsontext import dumps
+    from trajgrade.run import Run
+
+    said = read_labels(labels)
+    store = given["store"]
+    found = aligned(
+        Run.load(run, store=store),
+        said,
+        metrics=given["metrics"],
+        swapped=Run.load(given["swapped"], store=store) if given["swapped"] else None,
+        apply_to=Run.load(given["apply_to"], store=store) if given["apply_to"] else None,
+        passes=given["passes"],
+    )
+    with closed_quietly():
+        if as_json:
+            plain = [criterion.to_dict() for criterion in found]
+            sys.stdout.write(f"{dumps(plain, indent=2).decode()}\n")
+            return
+        for criterion in found:
+            _show(criterion)
+
+
+def _show(criterion: Criterion) -> None:
+    from trajgrade.report.plain import number, printable
+
+    click.echo(printable(criterion.key))
+    for name, estimate in criterion.numbers.items():
+        if estimate.value is None:
+            click.echo(f"  {_NAMES[name]:<24} not estimated: {estimate.why}")
+            continue
+        ends = ""
+        if estimate.low is not None and estimate.high is not None:
+            ends = f"  {number(estimate.low)} to {number(estimate.high)}"
+        click.echo(f"  {_NAMES[name]:<24} {number(estimate.value):>6}{ends}  of {estimate.n}")
+    click.echo("  people, judge:")
+    for (label, verdict), n in criterion.confusion.items():
+        click.echo(f"    {_word(label)}, {_word(verdict)}: {n}")
+    for n, what in ((criterion.unlabelled, "without a verdict"), (criterion.tied, "tied")):
+        if n:
+            click.echo(f"  {n} labelled examples are {what}, and left out")
+    for one in criterion.disagreements[:_SHOWN]:
+        comment = f": {printable(one.comment)}" if one.comment else ""
+        click.echo(
+            f"  {printable(one.id)}: people {_word(one.label)}, judge {_word(one.verdict)}{comment}"
+        )
+    more = len(criterion.disagreements) - _SHOWN
+    if more > 0:
+        click.echo(f"  and {more} more disagreements; --json has all")
+    click.echo()
+
+
+def _word(value: Any) -> str:
+    from trajgrade.report.plain import printable
+
+    return (
+        {True: "pass", False: "fail"}[value] if isinstance(value, bool) else printable(str(value))
+    )
