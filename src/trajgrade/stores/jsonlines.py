@@ -168,7 +168,7 @@ class JsonLinesStore:
 
     def count(self, run_id: str) -> int:
         """Return how many rows of a run are there."""
-        return len(self._lines(run_id).keys)
+        return len(self._lines(run_id))
 
     def _lines(self, run_id: str) -> Lines:
         self._check(run_id)

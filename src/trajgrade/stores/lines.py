@@ -70,11 +70,12 @@ class Lines:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._offsets: array[int] = array("Q")
+        self._places = array("Q")
+        self._trials = array("L")
+        self._offsets = array("Q")
         self.in_order = True
         self.end = 0
         self.size = 0
-        keys: list[Key] = []
         last = Key(-1, -1)
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
@@ -83,13 +84,16 @@ class Lines:
                     break
                 key = self._key_of(line, number)
                 self.in_order = self.in_order and key > last
-                keys.append(key)
-                self._offsets.append(self.end)
+                self._add(key, self.end)
                 self.end += len(line)
                 last = key
-        self.keys = keys
         if not self.in_order:
             self._sort()
+
+    def _add(self, key: Key, offset: int) -> None:
+        self._places.append(key.row)
+        self._trials.append(key.trial)
+        self._offsets.append(offset)
 
     def _key_of(self, line: bytes, number: int) -> Key:
         try:
@@ -104,9 +108,20 @@ class Lines:
         )
 
     def _sort(self) -> None:
-        last = dict(zip(self.keys, self._offsets, strict=True))
-        self.keys = sorted(last)
-        self._offsets = array("Q", (last[key] for key in self.keys))
+        found = sorted(zip(self._places, self._trials, self._offsets, strict=True))
+        self._places, self._trials, self._offsets = array("Q"), array("L"), array("Q")
+        for this, following in zip(found, [*found[1:], None], strict=True):
+            if following is None or this[:2] != following[:2]:
+                self._add(Key(*this[:2]), this[2])
+
+    @property
+    def keys(self) -> Iterator[Key]:
+        """Yield the keys of the rows, in order."""
+        return map(Key, self._places, self._trials)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._offsets)
 
     def __iter__(self) -> Iterator[StoredRow]:
         """Read the rows in the order of their keys."""
@@ -116,10 +131,11 @@ class Lines:
 
     def find(self, key: Key) -> StoredRow | None:
         """Return one row; None where it is not there."""
-        if key not in self.keys:
-            return None
-        with self._path.open("rb") as file:
-            return self._read(file, self._offsets[self.keys.index(key)])
+        for found, offset in zip(self.keys, self._offsets, strict=True):
+            if found == key:
+                with self._path.open("rb") as file:
+                    return self._read(file, offset)
+        return None
 
     def _read(self, file: BinaryIO, offset: int) -> StoredRow:
         if file.tell() != offset:
