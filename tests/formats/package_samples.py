@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 QUESTION = "Any trains to Oslo?"
@@ -123,6 +124,17 @@ STREAM = [
 ]
 EVENTS = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in STREAM) + "data: [DONE]\n\n"
 
+
+def _made(name: str) -> Any:
+    """What a package wrote that is not installed here: see origins/make.py."""
+    return json.loads(Path(__file__).with_name("origins").joinpath(f"{name}.json").read_text())
+
+
+SMOLAGENTS = [*ONE, ("final_answer", {"answer": ANSWER})]
+SMOLAGENTS_CODE = [
+    ("python_interpreter", 'x = trains("Oslo")\nprint(x)'),
+    ("python_interpreter", f'final_answer("{ANSWER}")'),
+]
 Row = tuple[str, str, Any, list[tuple[str, Any]], str | None]
 ROWS: list[Row] = [
     ("pydantic_ai_messages", "run", PYDANTIC_AI, ONE, ANSWER),
@@ -133,4 +145,8 @@ ROWS: list[Row] = [
     ("vercel_ui_messages", "version_4", UI_V4, ONE, ANSWER),
     ("openai_chat_stream", "chunks", STREAM, ONE, ANSWER),
     ("openai_chat_stream", "events", EVENTS, ONE, ANSWER),
+    ("smolagents_memory", "tools", _made("smolagents_tools"), SMOLAGENTS, ANSWER),
+    ("smolagents_memory", "code", _made("smolagents_code"), SMOLAGENTS_CODE, ANSWER),
+    ("mlflow_trace", "trace", _made("mlflow_trace"), ONE, ANSWER),
+    ("bedrock_converse", "strands", _made("strands_messages"), ONE, ANSWER),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -167,3 +168,44 @@ def test_a_part_without_input_has_unknown_arguments():
     part = {"type": "tool-trains", "toolCallId": "c1", "state": "output-available"}
     run = Trajectory.from_any([UI[0], {"role": "assistant", "parts": [part]}])
     assert [(call.args, call.args_state) for call in run.tool_calls] == [(None, "unknown")]
+
+
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [
+        ("smolagents", "smolagents_tools"),
+        ("smolagents", "smolagents_code"),
+        ("mlflow", "mlflow_trace"),
+        ("strands", "strands_messages"),
+    ],
+)
+def test_what_a_package_writes_is_still_read_as_its_sample_is(package: str, name: str):
+    pytest.importorskip(package, reason=f"{package} is not installed: see origins/make.py")
+    from tests.formats.origins import make
+
+    made = Trajectory.from_any(make.MADE[name]())
+    kept = Trajectory.from_any(json.loads((make.HERE / f"{name}.json").read_text()))
+    assert story(made) == story(kept)
+    assert made.final_response == kept.final_response
+
+
+@pytest.mark.parametrize(
+    ("name", "requests"), [("smolagents_tools", 2), ("mlflow_trace", 2), ("strands_messages", 2)]
+)
+def test_the_samples_of_packages_tell_their_tokens(name: str, requests: int):
+    path = Path(__file__).with_name("origins") / f"{name}.json"
+    usage = Trajectory.from_any(json.loads(path.read_text())).usage
+    assert usage == Usage(18, 10, 28, None, None, requests)
+
+
+def test_the_calls_of_a_failed_step_of_smolagents_failed():
+    call = {"id": "c1", "function": {"name": "trains", "arguments": {}}}
+    step = {
+        "step_number": 1,
+        "model_output": "",
+        "tool_calls": [call],
+        "observations": None,
+        "error": {"type": "AgentToolExecutionError", "message": "no such city"},
+    }
+    run = Trajectory.from_any([{"task": QUESTION}, step])
+    assert [(c.status, c.result) for c in run.tool_calls] == [("error", "no such city")]

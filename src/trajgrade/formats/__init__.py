@@ -123,6 +123,10 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.mistral_chat:FORMAT",
         "Mistral chat: OpenAI's shape with Mistral's models, prefix",
     ),
+    "mlflow_trace": Entry(
+        "trajgrade.formats.mlflow_trace:FORMAT",
+        "MLflow's traces: info beside data with spans of attributes like mlflow.spanType",
+    ),
     "openai_agents_run_state": Entry(
         "trajgrade.formats.openai_agents_run_state:FORMAT",
         "saved runs of OpenAI's Agents SDK: $schemaVersion",
@@ -170,6 +174,10 @@ BUILTINS: dict[str, Entry] = {
     "sharegpt": Entry(
         "trajgrade.formats.sharegpt:FORMAT",
         "ShareGPT records: conversations of from and value",
+    ),
+    "smolagents_memory": Entry(
+        "trajgrade.formats.smolagents_memory:FORMAT",
+        "smolagents' memory: steps with step_number, model_output and observations",
     ),
     "swe_agent_traj": Entry(
         "trajgrade.formats.swe_agent_traj:FORMAT",

@@ -65,8 +65,8 @@ def _is_response(data: Any) -> bool:
 def _asks(item: Any) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("tool_calls"), list):
         return False
-    if not isinstance(item.get("role", "assistant"), str):
-        return False
+    if not isinstance(item.get("role", "assistant"), str) or "step_number" in item:
+        return False  # a step of smolagents is no message
     return any(
         isinstance(call, dict)
         and (isinstance(call.get("function"), dict) or isinstance(call.get("custom"), dict))

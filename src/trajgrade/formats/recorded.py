@@ -56,8 +56,12 @@ def _of_message(message: dict[str, Any]) -> Iterator[Request]:
     response = extra.get("response") if isinstance(extra, dict) else None
     if isinstance(response, dict):
         yield response_of(response)
-    elif any(isinstance(message.get(key), dict) for key in _USAGES):
-        yield response_of(message)
+        return
+    told = message.get("metadata")  # Strands keeps it there
+    for held in (message, told if isinstance(told, dict) else {}):
+        if any(isinstance(held.get(key), dict) for key in _USAGES):
+            yield response_of(held)
+            return
 
 
 def response_of(response: dict[str, Any]) -> Request:
