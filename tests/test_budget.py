@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from trajgrade.agent import Outcome
 from trajgrade.budget import Budget, Spending
 from trajgrade.errors import ConfigError
+from trajgrade.trajectory import Trajectory
 
 took = st.lists(st.tuples(st.integers(0, 9), st.floats(0, 2), st.floats(0, 3)), max_size=30)
 
@@ -58,6 +59,22 @@ def test_what_is_unknown_is_said_and_never_counted_as_nothing():
     unlimited = Spending(Budget(rows=9))
     unlimited.spent(Outcome(0.1))
     assert unlimited.warnings() == []
+
+
+def test_what_a_trace_records_counts_where_the_agent_says_nothing():
+    spending = Spending(Budget(tokens=100))
+    took = {"input_tokens": 30, "output_tokens": 12, "total_tokens": 42}
+    trace = [
+        {"type": "human", "content": "?"}, {"type": "ai", "content": "yes", "usage_metadata": took},
+    ]  # fmt: skip
+    spending.spent(Outcome(0.1), trace)
+    recorded = Trajectory.from_any(trace).usage
+    assert recorded is not None
+    assert spending.tokens == recorded.total_tokens == 42
+    spending.spent(Outcome(0.1, tokens=7), trace)
+    assert spending.tokens == 49
+    spending.spent(Outcome(0.1), ["unreadable"])
+    assert spending.warnings()[0].startswith("budget.tokens: 1 answer did not say")
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ def test_each_example_is_answered_as_many_times_as_told():
         calls.append((prompt, seed))
         return "yes" if (int(prompt) + seed) % 3 else "no"
 
+    with pytest.raises(ConfigError, match="seed: give it to the Agent"):
+        run(Agent(agent), seed=10)
     found = run(agent, trials=3, seed=10, passes={"exact_match": 1})
     assert sorted(calls) == [(str(n), seed) for n in range(6) for seed in (10, 11, 12)]
     assert [(row.id, row.trial) for row in found.rows] == [

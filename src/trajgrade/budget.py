@@ -4,8 +4,9 @@ Before each row it is asked whether the budget is spent. What is under way then 
 takes as much more as the rows take that are being answered at that moment; only the number of rows
 is exact. Rows of an earlier run that is gone on with take nothing.
 
-What an answer took is what the agent returns with it (`trajgrade.reply`). Where it says nothing,
-that is unknown, never 0: such answers are counted and told of.
+What an answer took is what the agent returns with it (`trajgrade.reply`), else what its trace
+records. Where neither says anything, that is unknown, never 0: such answers are counted and told
+of.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Annotated, Any
 import msgspec
 
 from trajgrade.agent import Outcome
-from trajgrade.errors import ConfigError, shorten, unknown
+from trajgrade.errors import ConfigError, TraceError, shorten, unknown
+from trajgrade.trajectory import Trajectory
 
 _Above = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -72,6 +74,17 @@ def _fits(value: Any, hint: Any) -> bool:
     except msgspec.ValidationError:
         return False
     return True
+
+
+def _recorded(outputs: Any) -> dict[str, float | None]:
+    """Return what a trace records of the tokens and the money that it took."""
+    try:
+        usage = None if outputs is None else Trajectory.from_any(outputs).usage
+    except TraceError:
+        usage = None
+    if usage is None:
+        return {"tokens": None, "money": None}
+    return {"tokens": usage.total_tokens, "money": usage.cost}
 
 
 class Spending:
@@ -136,13 +149,23 @@ class Spending:
                 return f"the budget of {limit:g} {name} is spent"
         return None
 
-    def spent(self, outcome: Outcome) -> None:
-        """Count what an answer took."""
-        for name, took in (("tokens", outcome.tokens), ("money", outcome.cost)):
-            if took is None:
+    def spent(self, outcome: Outcome, outputs: Any = None) -> None:
+        """Count what an answer took.
+
+        Args:
+            outcome: What the agent said of it.
+            outputs: Its trace, which is read only where the agent did not say what is limited.
+        """
+        took: dict[str, float | None] = {"tokens": outcome.tokens, "money": outcome.cost}
+        limits = {"tokens": self.budget.tokens, "money": self.budget.money}
+        if any(took[name] is None and limit is not None for name, limit in limits.items()):
+            recorded = _recorded(outputs)
+            took = {name: recorded[name] if took[name] is None else took[name] for name in took}
+        for name, amount in took.items():
+            if amount is None:
                 self._unknown[name] += 1
-        self.tokens += outcome.tokens or 0
-        self.money += outcome.cost or 0.0
+        self.tokens += int(took["tokens"] or 0)
+        self.money += took["money"] or 0.0
 
     def warnings(self) -> list[str]:
         """Say that the run was stopped, and what is not known of what it took."""

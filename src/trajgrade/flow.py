@@ -212,7 +212,7 @@ class _Waiting:
                 raise came.raised
             return self._ended(came.returned)
         self._asked -= 1
-        self._spending.spent(came[1])
+        self._spending.spent(came[1], came[0].outputs)
         begun = self._grader.begin(place, *came)
         if None not in begun.results:
             return self._ended(begun)

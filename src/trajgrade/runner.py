@@ -133,7 +133,7 @@ def evaluate(
     resume: bool = False,
     retry: Collection[Retry] = (),
     trials: int = 1,
-    seed: int = 0,
+    seed: int | None = None,
     budget: Any = None,
     engine: EngineName = "event_loop",
     workers: int | None = None,
@@ -170,7 +170,8 @@ def evaluate(
         retry: What is done once more of a run that is there: `errors`, results with an error, the
             agent not being called again; `failed`, rows on which the agent failed.
         trials: How many times the agent answers each example.
-        seed: What an agent that asks for it is given for trial 0; one more for each next trial.
+        seed: What an agent that asks for it is given for trial 0, 0 by default; one more for each
+            next trial.
         budget: What the run may take, a `Budget` or `{rows, seconds, tokens, money}`; then the rows
             that are left are not run, which `resume` makes up for.
         engine: Where the work runs: `event_loop`, this process; `process_pool`, all its cores, for
@@ -193,8 +194,10 @@ def evaluate(
 
         dataset = kept_dataset(dataset, fields, store=store)
     spending = Spending(Budget.of({} if budget is None else budget))
+    if isinstance(agent, Agent) and seed is not None:
+        raise ConfigError("seed: give it to the Agent, Agent(…, seed=…)")
     if agent is not None and not isinstance(agent, Agent):
-        agent = Agent(agent, seed=seed)
+        agent = Agent(agent, seed=seed or 0)
     spending.check(answered=agent is not None)
     plan = _planned(
         dataset, evaluators, agent, on_failure, fields, passes, thresholds, select, explain, replay,
