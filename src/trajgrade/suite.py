@@ -141,11 +141,10 @@ def run_of(
     began, started_at = time.monotonic(), datetime.now(UTC)
     known: dict[str, Metric] = {}
     rows = [msgspec.convert(case["row"], Row) for case in cases]
+    rows.sort(key=lambda row: (row.id, row.trial or 0))
     for case in cases:
         known |= {key: Metric.of(plain) for key, plain in case["metrics"].items()}
-    tally = Tally(known, explain="none")
-    for place, row in enumerate(sorted(rows, key=lambda row: (row.id, row.trial or 0))):
-        tally.add(Graded(msgspec.structs.replace(row, row=place), {}))
+    tally = _tallied(rows, known)
     summary = tally.summary()
     return Run(
         rows=tally.rows,
@@ -153,21 +152,36 @@ def run_of(
         name=name,
         dataset=name,
         evaluators={key: key for key in summary},
-        outcomes=tuple(_judged(summary, thresholds)),
+        outcomes=tuple(_judged(rows, known, thresholds)),
         worst=tally.worst(),
         started_at=started_at,
         seconds=time.monotonic() - began,
     )
 
 
-def _judged(summary: Any, thresholds: Mapping[str, Any]) -> list[Outcome]:
-    """Judge each threshold; one whose key was never logged has failed."""
+def _tallied(rows: Sequence[Row], known: Mapping[str, Metric]) -> Tally:
+    tally = Tally(known, explain="none")
+    for place, row in enumerate(rows):
+        tally.add(Graded(msgspec.structs.replace(row, row=place), {}))
+    return tally
+
+
+def _judged(
+    rows: Sequence[Row], known: Mapping[str, Metric], thresholds: Mapping[str, Any]
+) -> list[Outcome]:
+    """Judge each threshold over the tests that logged its key; one that none logged has failed."""
     found: list[Outcome] = []
     for bound in parse_thresholds(thresholds):
-        if bound.metric in summary:
-            found.append(judge(bound, summary[bound.metric]))
+        key = bound.metric
+        logged = [
+            msgspec.structs.replace(row, results={key: row.results[key]})
+            for row in rows
+            if key in row.results
+        ]
+        if logged:
+            found.append(judge(bound, _tallied(logged, known).summary()[key]))
             continue
-        there = ", ".join(summary) or "nothing"
-        told = f"no test logged {bound.metric!r}; logged: {there}"
+        there = ", ".join(sorted({key for row in rows for key in row.results})) or "nothing"
+        told = f"no test logged {key!r}; logged: {there}"
         found.append(Outcome(str(bound), "failed", None, told, bound.bound))
     return found
