@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 
 import pytest
 from hypothesis import given
@@ -45,7 +46,24 @@ def test_student_is_that_of_scipy(values):
     assert (low, high) == pytest.approx((middle - half, middle + half), rel=1e-6, abs=1e-6)
 
 
-def test_a_share_of_successes_is_wilsons_and_any_other_mean_students():
+def test_a_mean_of_10_examples_or_more_is_bootstrapped():
+    units = [0.1, 0.5, 0.5, 0.9, 1.0, 0.25, 0.75, 0.5, 0.0, 1.0, 1.0, 0.125] * 3
+    found = mean_interval(units, (0, 1), repeated=True)
+    expected = stats.bootstrap((units,), statistics.fmean, vectorized=False, rng=1)
+    assert found is not None
+    assert found.method == "bca"
+    ends = expected.confidence_interval
+    assert found[:2] == pytest.approx((ends.low, ends.high), abs=0.01)
+
+
+def test_where_nothing_varies_an_interval_has_a_width_or_there_is_none():
+    assert mean_interval([0.5] * 20, (0, 1), repeated=True) is None
+    assert mean_interval([1.0] * 20, (0, 1), repeated=True) == Interval(
+        *wilson(20, 20), "wilson", 0.95
+    )
+
+
+def test_a_share_of_successes_is_wilsons_and_another_mean_of_few_is_students():
     assert mean_interval([1.0] * 7 + [0.0] * 3, (0, 1), repeated=False) == Interval(
         *wilson(7, 10), "wilson", 0.95
     )

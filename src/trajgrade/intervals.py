@@ -1,7 +1,10 @@
 """Intervals: between which values a mean lies, at 95 % confidence unless said otherwise.
 
     wilson    a share of successes among independent rows (Wilson 1927): never of no width
-    student   any other mean, by Student's t over the examples' means: repeats are no new evidence
+    bca       any other mean, of 10 to 1 000 examples: the bootstrap over their means, corrected for
+              bias and skewness (Efron 1987); repeats are no new evidence
+    student   of fewer examples, which a bootstrap knows too little of, or of more, where the two
+              agree: by Student's t over the examples' means
 
 Both say what other rows of the same kind would bring, not whether these rows are the right ones.
 """
@@ -14,6 +17,9 @@ from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 LEVEL = 0.95
+BOOTSTRAP_FROM = 10
+BOOTSTRAP_UP_TO = 1000
+RESAMPLES = 5000
 _TINY = 1e-300
 
 
@@ -41,14 +47,32 @@ def mean_interval(
         repeated: Whether a unit is itself a mean of trials.
         level: The confidence.
     """
-    if units and bounds == (0.0, 1.0) and not repeated and all(u in (0.0, 1.0) for u in units):
-        return Interval(*wilson(round(math.fsum(units)), len(units), level), "wilson", level)
-    if len(units) < 2:
+    n = len(units)
+    shares = bounds == (0.0, 1.0) and all(u in (0.0, 1.0) for u in units)
+    if n and shares and not repeated:
+        return Interval(*wilson(round(math.fsum(units)), n, level), "wilson", level)
+    if n < 2:
         return None
+    if max(units) == min(units):  # nothing varies, so that a bootstrap would have no width
+        ends = wilson(round(math.fsum(units)), n, level) if shares else None
+        return None if ends is None else Interval(*ends, "wilson", level)
+    if BOOTSTRAP_FROM <= n <= BOOTSTRAP_UP_TO:
+        resampled = _bootstrap(units, level)
+        if resampled is not None:
+            return Interval(*resampled, "bca", level)
     low, high = student(units, level)
     if bounds is not None:
         low, high = max(low, bounds[0]), min(high, bounds[1])
     return Interval(low, high, "student", level)
+
+
+def _bootstrap(units: Sequence[float], level: float) -> tuple[float, float] | None:
+    import numpy as np
+
+    from trajgrade.resampling import bca, bootstrap_means
+
+    values = np.asarray(units, dtype=np.float64)
+    return bca(values, bootstrap_means(values[:, None], RESAMPLES)[:, 0], level)
 
 
 def wilson(successes: int, n: int, level: float = LEVEL) -> tuple[float, float]:

@@ -40,6 +40,7 @@ class MetricSummary:
         self.groups = groups
         self.pass_at = pass_at
         self.corpus = corpus
+        self._intervals: dict[float, Interval | None] = {}
 
     @property
     def n_total(self) -> int:
@@ -130,9 +131,12 @@ class MetricSummary:
         return std(self.units())
 
     def interval(self, level: float = LEVEL) -> Interval | None:
-        """The interval of the mean: Wilson's for shares, else Student's over examples."""
-        bounds, repeated = self.column.bounds, self.groups.repeated
-        return mean_interval(self.units(), bounds, repeated=repeated, level=level)
+        """The interval of the mean: Wilson's for shares, else the bootstrap over examples."""
+        if level not in self._intervals:
+            bounds, repeated = self.column.bounds, self.groups.repeated
+            found = mean_interval(self.units(), bounds, repeated=repeated, level=level)
+            self._intervals[level] = found
+        return self._intervals[level]
 
     @cached_property
     def mean_bounds(self) -> tuple[float, float] | None:
