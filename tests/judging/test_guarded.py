@@ -226,6 +226,27 @@ def test_a_budget_is_never_overspent(budget: Any, answered: int):
     assert judge.usage.cost == answered * 0.25
 
 
+@pytest.mark.parametrize("budget", [{"usd": 1.0}, {"requests": 10}, {"tokens": 200}])
+def test_a_budget_holds_for_requests_that_wait_at_once(budget: dict[str, Any]):
+    async def busy(request: JudgeRequest) -> JudgeReply:
+        await asyncio.sleep(0)
+        return JudgeReply(text="yes", tokens_in=10, tokens_out=10, cost=0.1)
+
+    class Busy:
+        name = "busy"
+        ask = staticmethod(busy)
+
+    async def many() -> list[Any]:
+        judge = guarded(Busy(), max_concurrency=2, budget=budget)
+        asking = (judge.ask(question(str(n))) for n in range(60))
+        return await asyncio.gather(*asking, return_exceptions=True)
+
+    found = asyncio.run(many())
+    answered = [one for one in found if isinstance(one, JudgeReply)]
+    assert len(answered) == 10
+    assert all("budget" in str(one) for one in found if not isinstance(one, JudgeReply))
+
+
 def test_an_unknown_price_is_unknown_and_a_budget_of_dollars_says_so():
     judge = guarded(priced(None), budget=1.0)
     asyncio.run(judge.ask(question("a")))

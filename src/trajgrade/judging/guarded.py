@@ -29,6 +29,7 @@ FIRST_WAIT = 0.5
 LONGEST_WAIT = 30.0
 LONGEST_ASKED_WAIT = 300.0
 _CHARACTERS_PER_TOKEN = 4
+_EPSILON = 1e-9
 _EXPECTED_REPLY = 300
 
 _Under = dict[tuple[str, int], "asyncio.Task[JudgeReply]"]
@@ -101,6 +102,7 @@ class GuardedJudge:
         self._under: WeakKeyDictionary[asyncio.AbstractEventLoop, _Under] = WeakKeyDictionary()
         self._reserved = 0
         self._dearest = 0.0
+        self._longest = 1
         self._parameters = [
             settings.name, settings.base_url, settings.temperature, settings.max_tokens,
             settings.structured, dict(settings.extra_body),
@@ -146,24 +148,32 @@ class GuardedJudge:
         wait, attempt = FIRST_WAIT, 0
         while True:
             attempt += 1
-            spend.check(self._reserved, self._dearest)
-            self._reserved += 1
             try:
                 async with self._limits.place(expected + _EXPECTED_REPLY) as used:
-                    reply = await self._timed(request)
+                    spend.check(self._reserved, self._dearest, self._longest)
+                    reply = await self._reserving(request)
                     told = (reply.tokens_in or 0) + (reply.tokens_out or 0)
                     used[1] = float(told or used[1])
                 break
             except UnreachableJudgeError as broken:
                 pause, wait = self._next_wait(broken, wait, attempt), min(2 * wait, LONGEST_WAIT)
-            finally:
-                self._reserved -= 1
             self.usage.retries += 1
             await self._clock.sleep(pause)
-        self.usage.add(reply)
-        self._dearest = max(self._dearest, reply.cost or 0.0)
         if self._cache is not None and not reply.truncated and not reply.refused:
             self._cache.put(self._key(request), reply)
+        return reply
+
+    async def _reserving(self, request: JudgeRequest) -> JudgeReply:
+        """Ask, what it may cost being reserved until what it does cost is known."""
+        self._reserved += 1
+        try:
+            reply = await self._timed(request)
+            self.usage.add(reply)
+            self._dearest = max(self._dearest, reply.cost or 0.0)
+            told = (reply.tokens_in or 0) + (reply.tokens_out or 0)
+            self._longest = max(self._longest, told)
+        finally:
+            self._reserved -= 1
         return reply
 
     async def _timed(self, request: JudgeRequest) -> JudgeReply:
@@ -212,24 +222,26 @@ class _Spending:
         self._budget = budget
         self._usage = usage
 
-    def check(self, reserved: int, dearest: float) -> None:
+    def check(self, reserved: int, dearest: float, longest: int) -> None:
         """Refuse a request that the budget does not allow.
 
         Args:
             reserved: How many requests are under way.
             dearest: What the dearest reply so far cost, which each of those may cost.
+            longest: How many tokens the longest one so far took.
 
         Raises:
             JudgeError: The budget is spent, or what is spent is not known.
         """
         usage, budget = self._usage, self._budget
-        spent: dict[str, tuple[Any, Any]] = {
+        spent = usage.tokens_in + usage.tokens_out
+        needs: dict[str, tuple[Any, Any]] = {
             "requests": (usage.requests + reserved + 1, budget.requests),
-            "tokens": (usage.tokens_in + usage.tokens_out + 1, budget.tokens),
+            "tokens": (spent + (reserved + 1) * longest, budget.tokens),
             "usd": (usage.cost + (reserved + 1) * dearest, budget.usd),
         }
-        for name, (needed, cap) in spent.items():
-            if cap is not None and needed > cap:
+        for name, (needed, cap) in needs.items():
+            if cap is not None and needed > cap + _EPSILON:
                 raise JudgeError(
                     f"the judge's budget of {cap:g} {name} is spent; raise `budget.{name}`, then "
                     "grade again what is in error"
