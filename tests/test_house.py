@@ -19,7 +19,8 @@ FORBIDDEN = {
     "abstract", "base", "common", "core", "data", "handler", "helper", "helpers", "impl", "info",
     "manager", "misc", "util", "utils",
 }  # fmt: skip
-VERTEX = {"notebook_utils", "prompt_data"}  # Vertex AI's names, which its users import
+# Vertex AI's names, which its users import, and what asyncio calls.
+VERTEX = {"notebook_utils", "prompt_data", "pipe_data_received"}
 MAX_LINES = 400
 
 # Written so that this file does not find itself.
