@@ -323,8 +323,8 @@ def test_answers_come_as_they_are_ready(asynchronous):
         return prompt
 
     async def coroutine(prompt):
-        while prompt == "p0" and not release.is_set():
-            await asyncio.sleep(0.001)
+        if prompt == "p0":
+            await asyncio.to_thread(release.wait, 20)
         return prompt
 
     with Agent(coroutine if asynchronous else agent, max_concurrency=2).answering() as answering:
