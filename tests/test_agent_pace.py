@@ -138,6 +138,8 @@ def test_what_is_transient_is_tried_again_and_nothing_else(kind):
     found = answers(agent, 4, retries=2, retry_on=["ConnectionError"], backoff=0.001)
     assert said(found) == ["p0", "refused 3", "wrong", "p3"]
     assert [outcome.attempts for _, outcome in found] == [3, 3, 1, 1]
+    assert found[0][0].notes == ("the agent was called 3 times",)
+    assert found[3][0].notes == ()
     assert calls == {"p0": 3, "p1": 3, "p2": 1, "p3": 1}
 
 

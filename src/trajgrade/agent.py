@@ -165,8 +165,11 @@ class Agent:
                 **fields, RESPONSES[0]: said, TRAJECTORY: calls_of(outputs),
                 "latency_in_seconds": outcome.latency_in_seconds, "failure": outcome.failure,
             }  # fmt: skip
+        notes = example.notes
+        if outcome.attempts > 1:
+            notes = (*notes, f"the agent was called {outcome.attempts} times")
         answered = msgspec.structs.replace(
-            example, outputs=outputs, response=reply.response, fields=fields
+            example, outputs=outputs, response=reply.response, fields=fields, notes=notes
         )
         return answered, outcome
 
