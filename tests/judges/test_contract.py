@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import pickle
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -194,9 +196,16 @@ def test_every_judge_of_the_table_can_be_found():
         judges.find("opnai")
 
 
-def test_a_missing_package_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch):
-    import sys
+def test_the_command_lists_the_judges_without_importing_a_provider():
+    code = (
+        "import sys; from trajgrade.cli import main; sys.argv = ['trajgrade', 'list', 'judges']\n"
+        "try: main()\nfinally: assert not {'pydantic_ai', 'openai'} & {*sys.modules}"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [*judges]
 
+
+def test_a_missing_package_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delitem(sys.modules, "trajgrade.judges.providers", raising=False)
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
     monkeypatch.setattr(judges, "_found", {})

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from trajgrade.contracts import Store
     from trajgrade.record import RunRecord
 
-KINDS = ("evaluators", "formats", "samples", "runs")
+KINDS = ("evaluators", "formats", "judges", "samples", "runs")
 
 
 @click.command("list")
@@ -20,7 +20,7 @@ KINDS = ("evaluators", "formats", "samples", "runs")
 @click.option("--store", metavar="URL", help="Where runs are kept; trajgrade.db if not said.")
 @click.option("--experiment", metavar="NAME", help="Only the runs of that experiment.")
 def list_(kind: str, store: str | None, experiment: str | None, *, as_json: bool) -> None:
-    """List evaluators, formats, samples, or kept runs, with what each is in a line."""
+    """List evaluators, formats, judges, samples, or kept runs, with what each is in a line."""
     from trajgrade.jsontext import dumps
 
     if kind == "runs":
@@ -85,7 +85,10 @@ def _found(kind: str) -> list[dict[str, str]]:
             {"name": name, "description": f"{_rows(sample_path(name).read_bytes())} rows"}
             for name in list_samples()
         ]
-    seam = registry.evaluators if kind == "evaluators" else registry.formats
+    seams = {
+        "evaluators": registry.evaluators, "formats": registry.formats, "judges": registry.judges,
+    }  # fmt: skip
+    seam = seams[kind]
     return [{"name": name, "description": seam.entries[name].description} for name in seam]
 
 
