@@ -185,7 +185,7 @@ class Comparison:
     # ------------------------------------------------------------------ what to be wary of
 
     @cached_property
-    def only_in_base(self) -> list[str]:
+    def only_in_old(self) -> list[str]:
         """Metrics that only the old run has."""
         return [key for key in self.pairs.base.metrics if key not in self.pairs.new.metrics]
 
@@ -230,7 +230,7 @@ class Comparison:
         for which, names in (("old", self.pairs.only_base), ("new", self.pairs.only_new)):
             if names:
                 found.append(f"only in the {which} run: {_listed(names)}")
-        for which, keys in (("old", self.only_in_base), ("new", self.only_in_new)):
+        for which, keys in (("old", self.only_in_old), ("new", self.only_in_new)):
             found += [f"{key} is in the {which} run only" for key in keys]
         for key in self.metrics:
             built = [run.evaluators.get(key) for run in (self.base, self.new)]
@@ -277,9 +277,9 @@ class Comparison:
             "resamples": self.resamples,
             "seed": self.seed,
             "n_matched": len(self.pairs.names),
-            "only_in_base": self.pairs.only_base,
+            "only_in_old": self.pairs.only_base,
             "only_in_new": self.pairs.only_new,
-            "metrics_only_in_base": self.only_in_base,
+            "metrics_only_in_old": self.only_in_old,
             "metrics_only_in_new": self.only_in_new,
             "metrics": {key: self._plain(key) for key in self.metrics},
             "gates": [msgspec.to_builtins(outcome) for outcome in self.outcomes],

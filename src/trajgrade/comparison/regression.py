@@ -31,7 +31,7 @@ def judged(gate: Gate, comparison: Comparison) -> Outcome:
         ConfigError: No run has the metric.
     """
     key = gate.metric
-    known = [*comparison.metrics, *comparison.only_in_base, *comparison.only_in_new]
+    known = [*comparison.metrics, *comparison.only_in_old, *comparison.only_in_new]
     if key not in known:
         raise ConfigError(f"no_regression.{key}: {unknown('metric', key, known)}")
     value = comparison.metrics[key].difference if key in comparison.metrics else None
@@ -66,7 +66,7 @@ def _unable(key: str, comparison: Comparison) -> str:
     """Return why nothing can be said of a metric, if so."""
     if key in comparison.only_in_new:
         return f"the baseline has no {key}"
-    if key in comparison.only_in_base:
+    if key in comparison.only_in_old:
         return f"the new run has no {key}"
     if comparison.other_dataset:
         return f"not of one dataset: {comparison.other_dataset}"
