@@ -90,7 +90,8 @@ def test_they_are_measured_without_any_metric():
 
 
 def test_thresholds_may_name_them():
-    found = run([], thresholds={"failure": "<= 0.5", "latency_in_seconds/p95": "<= 60"})
+    rows = [*ROWS, {**ROWS[0], "id": "d"}]
+    found = run([], rows, thresholds={"failure": "<= 0.4", "latency_in_seconds/p95": "<= 60"})
     assert [outcome.verdict for outcome in found.outcomes] == ["failed", "passed"]
     with pytest.raises(ConfigError, match="failure"):
         trajgrade.evaluate(ROWS, ["exact_match"], thresholds={"failure": "<= 0.5"})
