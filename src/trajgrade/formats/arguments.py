@@ -12,6 +12,7 @@ it is an error, since a call whose arguments are dropped agrees with calls that 
 from __future__ import annotations
 
 from collections.abc import Collection
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -133,7 +134,24 @@ def parsed(raw: Any, place: str, notes: list[str]) -> tuple[Any, ArgsState]:
     if isinstance(raw, str):
         return parsed(str(raw), place, notes)
     bounded(raw, place)
+    if _is_odd(raw):
+        notes.append(f"{place}: its arguments hold NaN or Infinity, which JSON does not know")
     return raw, "ok"
+
+
+def _is_odd(value: Any) -> bool:
+    """Whether a number in it is none of JSON's: objects of Python may hold such."""
+    stack = [value]
+    met: set[int] = set()  # what stands in several places is looked at once
+    while stack:
+        item = stack.pop()
+        if isinstance(item, float):
+            if not isfinite(item):
+                return True
+        elif isinstance(item, _CONTAINERS) and id(item) not in met:
+            met.add(id(item))
+            stack.extend(item.values() if isinstance(item, dict) else item)
+    return False
 
 
 def _lenient(raw: str, place: str, notes: list[str]) -> tuple[Any, ArgsState]:
