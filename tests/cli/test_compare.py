@@ -163,3 +163,16 @@ def test_power_learns_the_spread_from_two_runs(runs: Path, command: Command):
 )
 def test_power_needs_one_way_to_know_the_spread(command: Command, arguments):
     assert command("power", *arguments).code == 2
+
+
+def test_kept_runs_are_compared_and_are_baselines_by_their_id(runs: Path, command: Command):
+    (runs / "eval.yaml").write_text("dataset: good_rows.json\nevaluators: [trajectory_match]\n")
+    config = str(runs / "eval.yaml")
+    assert command("run", config, "-q").code == 0
+    gate = ("--baseline", "run:latest", "--no-regression", "trajectory_match:0.1")
+    assert command("run", config, "-q", *gate).code == 0
+    found = json.loads(command("compare", "run:latest", "run:latest", "--json").out)
+    assert found["metrics"]["trajectory_match"]["difference"] == 0
+    worse = command("run", config, "--dataset", "bad_rows.json", "-q", *gate)
+    assert worse.code == 3
+    assert "the datasets differ in content" in worse.out

@@ -119,6 +119,7 @@ def test_p_values_are_corrected_for_the_number_of_metrics(run_of):
     old = run_of(named([0.0] * 5 + [1.0] * 5), keys=["a", "b", "c"])
     new = run_of(named([1.0] * 10), keys=["a", "b", "c"])
     metric = trajgrade.compare(old, new).metrics["a"]
+    assert metric.p_value is not None
     assert metric.p_adjusted == pytest.approx(3 * metric.p_value)
     assert metric.finding == "no difference shown"  # alone it would have been 0.031
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -55,9 +55,10 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bo
     )
     _check_saves(flags.saves, [*inputs, *_files(config)])
     told: list[str] = []
+    gate = _gate(config, flags)
     with _caching(wanted=flags.cache):
         run = _run(config, flags, told, _kept_in(config, flags) if keep or config.is_run else {})
-        run = _gated(run, config, flags)
+        run = gate(run)
     unsaved = [fault for path in flags.saves for fault in _saved(run, path, quiet=flags.quiet)]
     with closed_quietly():
         _show(run, flags, config.explain, told)
@@ -66,15 +67,20 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bo
     return ON_UNDECIDED[flags.on_undecided] if run.exit_code == 3 else run.exit_code
 
 
-def _gated(run: Run, config: Config, flags: Flags) -> Run:
-    """Return the run with what its gates against a baseline come to."""
+def _gate(config: Config, flags: Flags) -> Callable[[Run], Run]:
+    """Return what adds to a run what its gates against the baseline come to.
+
+    The baseline is read before the run begins, which may become the newest in the store itself.
+    """
     baseline = flags.baseline or config.baseline
     gates = [shorthand.gate(text) for text in flags.gates] or config.no_regression
-    if run.interrupted or not (baseline or gates):
-        return run
-    from trajgrade.comparison.comparing import gated  # numpy
+    if not (baseline or gates):
+        return lambda run: run
+    from trajgrade.comparison.comparing import check_gated, gated  # numpy
 
-    return gated(run, baseline, gates, store=flags.store or config.store or None)
+    check_gated(baseline, gates)
+    old = Run.load(str(baseline), store=flags.store or config.store or None)
+    return lambda run: run if run.interrupted else gated(run, old, gates)
 
 
 def _judge(flags: Flags) -> Any:
