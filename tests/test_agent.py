@@ -9,6 +9,7 @@ import threading
 import time
 from queue import SimpleQueue
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -315,7 +316,8 @@ def test_a_concurrency_below_1_is_refused(most):
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_answers_come_as_they_are_ready(asynchronous):
-    release, ready = threading.Event(), SimpleQueue()
+    release = threading.Event()
+    ready: SimpleQueue[Any] = SimpleQueue()
 
     def agent(prompt):
         if prompt == "p0":

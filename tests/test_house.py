@@ -23,7 +23,7 @@ FORBIDDEN = {
 VERTEX = {"notebook_utils", "prompt_data", "pipe_data_received"}
 OTHERS = {
     "data_received",  # asyncio calls a protocol's method so
-    "only_in_base",  # as in `trajgrade compare BASE NEW`
+    "only_in_old",  # as in `trajgrade compare BASE NEW`
 }
 MAX_LINES = 400
 

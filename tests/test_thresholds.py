@@ -143,9 +143,8 @@ def test_scores_that_could_not_have_been_lower_are_no_pass():
 
 
 def test_one_row_with_a_score_among_rows_without_a_reference_is_no_pass():
-    rows: list[dict[str, object]] = [{"id": "a", "outputs": [], "reference_outputs": []}] + [
-        {"id": str(n), "outputs": [], "reference_outputs": None} for n in range(9)
-    ]
+    first: dict[str, object] = {"id": "a", "outputs": [], "reference_outputs": []}
+    rows = [first, *({**first, "id": str(n), "reference_outputs": None} for n in range(9))]
     found = trajgrade.evaluate(rows, ["trajectory_match"], thresholds={"trajectory_match": 0.9})
     assert found.outcomes[0].verdict == "undecided"
     assert "one of 10 rows has a score" in found.outcomes[0].reason
