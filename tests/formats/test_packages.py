@@ -209,3 +209,32 @@ def test_the_calls_of_a_failed_step_of_smolagents_failed():
     }
     run = Trajectory.from_any([{"task": QUESTION}, step])
     assert [(c.status, c.result) for c in run.tool_calls] == [("error", "no such city")]
+
+
+def test_a_run_tree_of_langsmith_is_read():
+    pytest.importorskip("langsmith", reason="langsmith is not installed")
+    from langsmith.run_trees import RunTree
+
+    kind: Any = RunTree
+    root = kind(name="guide", run_type="chain", inputs={"input": QUESTION}, client=object())
+    usage = {"input_tokens": 9, "output_tokens": 5, "total_tokens": 14}
+    function = {"name": "trains", "arguments": '{"to": "Oslo"}'}
+    asked = {"id": "c1", "type": "function", "function": function}
+    messages: list[dict[str, Any]] = [
+        {"role": "assistant", "content": None, "tool_calls": [asked]},
+        {"role": "assistant", "content": ANSWER},
+    ]
+    for number, message in enumerate(messages):
+        model = root.create_child("llm", run_type="llm", inputs={"messages": []})
+        model.end(outputs={"choices": [{"message": message}], "usage_metadata": usage})
+        if number == 0:
+            tool = root.create_child("trains", run_type="tool", inputs={"to": "Oslo"})
+            tool.end(outputs={"output": "09:14"})
+    root.end(outputs={"output": ANSWER})
+    runs = [root, *root.child_runs]
+    rows = [json.loads(run.model_dump_json(exclude={"client", "child_runs"})) for run in runs]
+    run = Trajectory.from_any(rows)
+    assert run.format == "langsmith_run"
+    assert story(run) == [("trains", {"to": "Oslo"}, "09:14")]
+    assert run.final_response == ANSWER
+    assert run.usage == Usage(18, 10, 28, None, None, 2)
