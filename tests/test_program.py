@@ -228,3 +228,13 @@ def test_signals_without_a_name_are_numbered():
     assert hasattr(os, "killpg")
     found = ran(f"import os; os.kill(os.getpid(), {int(signal.SIGRTMIN) + 2})")
     assert "was ended by signal" in error_of(found).message
+
+
+def test_a_program_beside_the_config_is_found_where_the_folder_is_the_working_directory(
+    tmp_path, monkeypatch
+):
+    script = tmp_path / "agent.sh"
+    script.write_text("#!/bin/sh\necho here\n")
+    script.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert Program(["./agent.sh"]).command == ("./agent.sh",)

@@ -66,7 +66,9 @@ class Program:
         program = self.command[0]
         if not self.folder.is_dir():
             raise ConfigError(f"command: {self.folder} is no folder that it could run in")
-        where = str(self.folder / program) if os.path.dirname(program) else program  # noqa: PTH120 a Path drops `./`
+        where = program
+        if os.path.dirname(program):  # noqa: PTH120 a Path drops `./`
+            where = str(self.folder.absolute() / program)
         if shutil.which(where) is None:
             place = "there" if where != program else "on the PATH"
             raise ConfigError(f"command: no program {where!r} is {place}")
