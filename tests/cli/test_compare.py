@@ -176,3 +176,10 @@ def test_kept_runs_are_compared_and_are_baselines_by_their_id(runs: Path, comman
     worse = command("run", config, "--dataset", "bad_rows.json", "-q", *gate)
     assert worse.code == 3
     assert "the datasets differ in content" in worse.out
+
+
+def test_a_run_is_not_saved_over_its_baseline(runs: Path, command: Command):
+    gate = ("--baseline", "good.json", "--no-regression", "trajectory_match:0.1")
+    done = command("score", "bad_rows.json", "-e", "trajectory_match", *gate, "-o", "good.json")
+    assert done.code == 2
+    assert "would be written over what is read" in done.err

@@ -53,7 +53,9 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bo
         workers=flags.workers or config.workers,
         judge=_judge(flags) or config.judge,
     )
-    _check_saves(flags.saves, [*inputs, *_files(config)])
+    baseline = flags.baseline or config.baseline
+    read = [*inputs, *_files(config), *([Path(baseline)] if baseline else [])]
+    _check_saves(flags.saves, read)
     told: list[str] = []
     gate = _gate(config, flags)
     with _caching(wanted=flags.cache):
