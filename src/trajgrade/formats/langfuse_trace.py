@@ -104,7 +104,8 @@ def _span(raw: dict[str, Any], place: str) -> Span:
         span.said = span.said or utterances(output)
         span.told = span.told or utterances(given, "user")
     usage = usage_in(raw.get("usageDetails")) or usage_in(raw.get("usage")) or usage_in(raw)
-    if span.kind in ("model", "agent") and usage is not None:
+    counted = usage is not None and (usage.input_tokens or usage.total_tokens)
+    if span.kind in ("model", "agent") and usage is not None and counted:  # 0: nothing recorded
         cost = number_in(raw.get("totalCost", raw.get("calculatedTotalCost")))
         span.usage = msgspec.structs.replace(usage, cost=cost if cost is not None else usage.cost)
     span.model = expect.text(raw.get("model"), f"{place}, model") or span.model
