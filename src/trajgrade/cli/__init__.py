@@ -29,6 +29,7 @@ VERBS: dict[str, Entry] = {
     "convert": Entry("trajgrade.cli.convert:convert", "Write traces of any format in one shape"),
     "dataset": Entry("trajgrade.cli.dataset:dataset", "Keep datasets, version by version"),
     "list": Entry("trajgrade.cli.list:list_", "List evaluators, formats or samples"),
+    "report": Entry("trajgrade.cli.report:report", "Lay out a run as a page, JUnit, Markdown"),
     "sample": Entry("trajgrade.cli.sample:sample", "Write a bundled dataset to a file"),
 }
 

@@ -62,6 +62,7 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bo
         run = _run(config, flags, told, _kept_in(config, flags) if keep or config.is_run else {})
         run = gate(run)
     unsaved = [fault for path in flags.saves for fault in _saved(run, path, quiet=flags.quiet)]
+    _summed_up(run)
     with closed_quietly():
         _show(run, flags, config.explain, told)
     if unsaved:
@@ -166,6 +167,19 @@ def _show_judge(run: Run) -> None:
     taken = str(spent(result for row in run.rows for result in row.results.values()))
     if taken:
         click.echo(taken)
+
+
+def _summed_up(run: Run) -> None:
+    """Put the run into the summary of the GitHub job that this is, if it is one."""
+    place = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not place:
+        return
+    from trajgrade.report import markdown
+
+    try:
+        markdown.append(run, Path(place))
+    except OSError as broken:
+        say(f"GITHUB_STEP_SUMMARY: {broken.strerror or broken}", "warning: ")
 
 
 def _saved(run: Run, path: Path, *, quiet: bool) -> list[str]:

@@ -45,7 +45,7 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
 _OPTIONS = (
     click.option(
         "-o", "--output", "saves", multiple=True, metavar="FILE",
-        help="Save the run; the suffix names the format: .json, .jsonl, .csv, .md. Repeatable.",
+        help="Save the run as .html, .md, .xml (JUnit), .json, .jsonl or .csv. Repeatable.",
     ),
     click.option("--json", is_flag=True, help="Print the run as one JSON object, nothing else."),
     click.option(

@@ -17,5 +17,7 @@ BUILTINS: dict[str, Entry] = {
     ".csv": Entry("trajgrade.report.sheet:write", "one line for each row, for spreadsheets"),
     ".json": Entry("trajgrade.report.whole:write", "the whole run: metrics, thresholds, rows"),
     ".jsonl": Entry("trajgrade.report.lines:write", "one line for each row, with the evidence"),
+    ".html": Entry("trajgrade.report.page:write", "one page, to be read without a network"),
     ".md": Entry("trajgrade.report.markdown:write", "tables for a pull request's comment"),
+    ".xml": Entry("trajgrade.report.junit:write", "JUnit's XML, for build servers"),
 }

@@ -106,7 +106,7 @@ def shown_rows(run: Run, explain: Explain) -> Iterator[Shown]:
     if explain == "all":
         columns = {key: metric.column for key, metric in run.summary.items()}
         for row in run.rows:
-            keys = [key for key, result in row.results.items() if _short_of(result, columns[key])]
+            keys = [key for key, result in row.results.items() if is_short_of(result, columns[key])]
             if keys:
                 yield _shown(row, keys)
         return
@@ -133,7 +133,7 @@ def _worst(run: Run) -> list[tuple[int, list[str]]]:
     return sorted(metrics.items(), key=lambda item: (item[0] not in broken, -len(item[1]), item[0]))
 
 
-def _short_of(result: EvaluationResult, column: Column) -> bool:
+def is_short_of(result: EvaluationResult, column: Column) -> bool:
     """Whether a result could have been better, or is in error."""
     if result.error is not None:
         return result.error.kind in IN_POPULATION
@@ -158,7 +158,7 @@ def _shown(row: Row, keys: Iterable[str]) -> Shown:
     for result in (row.results[key] for key in keys):
         lines = list(alignment_lines(result.metadata))
         aligned += [turn for turn in lines if turn not in aligned]
-        comment = _comment(result)
+        comment = comment_of(result)
         alike = (result.score, tuple(map(tuple, lines)) or comment)
         if alike in like:
             like[alike].metrics.append(printable(result.key))
@@ -168,7 +168,8 @@ def _shown(row: Row, keys: Iterable[str]) -> Shown:
     return Shown(title_of(row), findings, aligned)
 
 
-def _comment(result: EvaluationResult) -> str:
+def comment_of(result: EvaluationResult) -> str:
+    """Return why a result is as it is, made safe to show."""
     kind = f"{result.error.kind}: " if result.error is not None else ""
     return printable(f"{kind}{result.comment}")
 

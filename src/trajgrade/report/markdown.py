@@ -21,6 +21,13 @@ def write(run: Run, path: Path) -> None:
         file.write("\n\n".join(_blocks(run)) + "\n")
 
 
+def append(run: Run, path: Path) -> None:
+    """Write the run behind what a file holds, such as the summary of a job."""
+    text = "\n\n".join(_blocks(run)) + "\n\n"
+    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
+
+
 def _blocks(run: Run) -> Iterator[str]:
     yield f"### {plain(digest.heading(run))}"
     if run.outcomes:

@@ -1,0 +1,190 @@
+"""A run as one HTML file, which needs no network and no server, and may be sent to anyone.
+
+What came from traces is an agent's or a stranger's text: it is escaped, what cannot be seen in it
+is written out, and long texts are cut. The page's own policy lets nothing run or load but its one
+style and one script, by their hashes. Without the script everything can still be read. Of long runs
+the rows to look at first are shown.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from trajgrade.errors import MissingExtraError
+from trajgrade.jsontext import dumps
+from trajgrade.report import digest
+from trajgrade.report.plain import number, printable, printable_lines
+from trajgrade.report.saving import whole_file
+from trajgrade.result import EvaluationResult
+from trajgrade.run import Row, Run
+from trajgrade.scores import SCORED
+from trajgrade.summary import MetricSummary
+
+MOST_ROWS = 1000
+MOST_LETTERS = 4000
+_BARS = 10
+_HEIGHT = 24
+
+
+def write(run: Run, path: Path) -> None:
+    """Write the run.
+
+    Raises:
+        MissingExtraError: jinja2 is not installed.
+    """
+    text = page(run)
+    with whole_file(path) as file:
+        file.write(text)
+
+
+def page(run: Run) -> str:
+    """Return the run as a page.
+
+    Raises:
+        MissingExtraError: jinja2 is not installed.
+    """
+    try:
+        from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup
+    except ImportError:
+        raise MissingExtraError("a report as HTML", "jinja2", "report") from None
+    style, script = _file("run.css"), _file("run.js")
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    metrics = digest.metrics_of(run)
+    shown = [_row(row, [*metrics], run) for row in _rows(run)]
+    return environment.from_string(_file("run.html")).render(
+        title=printable(run.name or run.dataset),
+        heading=digest.heading(run),
+        started=f"{run.started_at:%Y-%m-%d %H:%M} UTC",
+        id=run.id,
+        warnings=[printable(warning) for warning in run.warnings],
+        outcomes=[
+            {
+                "threshold": printable(one.threshold), "verdict": one.verdict,
+                "value": number(one.value, one.bound), "reason": printable(one.reason),
+            }
+            for one in run.outcomes
+        ],
+        metrics=[_metric(metric) for metric in metrics.values()],
+        rows=shown,
+        hidden=len(run.rows) - len(shown),
+        style=Markup(style),  # noqa: S704 our own file
+        script=Markup(script),  # noqa: S704 our own file
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+    )  # fmt: skip
+
+
+def _file(name: str) -> str:
+    return files("trajgrade.report").joinpath("templates", name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _rows(run: Run) -> Iterator[Row]:
+    """Yield the rows to look at first: in error, then short of the best, then the others."""
+    if len(run.rows) <= MOST_ROWS:
+        yield from sorted(run.rows, key=lambda row: _ORDER[_kind(row, run)])
+        return
+    left: dict[str, list[int]] = {"error": [], "short": [], "best": []}
+    for place, row in enumerate(run.rows):
+        left[_kind(row, run)].append(place)
+    for place in [*left["error"], *left["short"], *left["best"]][:MOST_ROWS]:
+        yield run.rows[place]
+
+
+_ORDER = {"error": 0, "short": 1, "best": 2}
+
+
+def _kind(row: Row, run: Run) -> str:
+    results = row.results.items()
+    if any(result.error is not None and not result.error.not_evaluated for _, result in results):
+        return "error"
+    short = any(digest.is_short_of(result, run.summary[key].column) for key, result in results)
+    return "short" if short else "best"
+
+
+def _metric(metric: MetricSummary) -> dict[str, Any]:
+    interval = metric.interval()
+    bars, described = _distribution(metric)
+    return {
+        "key": printable(metric.key),
+        "mean": number(metric.mean),
+        "interval": f"{number(interval.low)} to {number(interval.high)}" if interval else "-",
+        "std": number(metric.std),
+        "scored": f"{metric.n_scored:,}/{metric.n_total:,}",
+        "notes": printable("; ".join(digest.notes_of(metric))),
+        "bars": bars,
+        "described": described,
+    }
+
+
+def _distribution(metric: MetricSummary) -> tuple[list[int], str]:
+    """Return the heights of the bars of a histogram, and the same in words."""
+    column = metric.column
+    rows = zip(column.scores, column.codes, strict=True)
+    scores = [score for score, code in rows if code == SCORED]
+    if not scores:
+        return [0] * _BARS, "no scores"
+    low, high = column.bounds or (min(scores), max(scores))
+    width = (high - low) or 1.0
+    counts = [0] * _BARS
+    for score in scores:
+        counts[min(_BARS - 1, max(0, int((score - low) / width * _BARS)))] += 1
+    most = max(counts)
+    heights = [max(1, round(count / most * _HEIGHT)) if count else 0 for count in counts]
+    return heights, f"from {low:g} to {high:g}: {', '.join(map(str, counts))} rows"
+
+
+def _row(row: Row, metrics: list[str], run: Run) -> dict[str, Any]:
+    aligned: list[str] = []
+    for result in row.results.values():
+        for lines in digest.alignment_lines(result.metadata):
+            text = "\n".join(lines)
+            if text not in aligned:
+                aligned.append(text)
+    places = {key: place for place, key in enumerate(metrics)}
+    return {
+        "title": digest.title_of(row),
+        "kind": _kind(row, run),
+        "scores": [
+            (places[key], result.score)
+            for key, result in row.results.items()
+            if key in places and result.score is not None
+        ],
+        "results": [_result(result) for result in row.results.values()],
+        "alignments": [_cut(text) for text in aligned],
+        "evidence": _evidence(row),
+    }
+
+
+def _result(result: EvaluationResult) -> dict[str, Any]:
+    broken = result.error is not None and not result.error.not_evaluated
+    missing = "error" if broken else "not scored"
+    return {
+        "key": printable(result.key),
+        "score": number(result.score) if result.score is not None else missing,
+        "tone": "bad" if broken or result.score == 0 else "good" if result.score else "dim",
+        "comment": _cut(digest.comment_of(result)),
+    }
+
+
+def _evidence(row: Row) -> str:
+    """Return what is behind the row's results, as JSON, cut."""
+    found: dict[str, Any] = {key: r.metadata for key, r in row.results.items() if r.metadata}
+    if row.agent_error is not None:
+        found["agent_error"] = str(row.agent_error)
+    if not found:
+        return ""
+    return "\n".join(printable_lines(_cut(dumps(found, indent=2).decode("utf-8", "replace"))))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}… ({len(text):,} letters)"
