@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from trajgrade.evaluators import Bleu
 from trajgrade.run import InterruptedRunError
 
 GO = [{"tool_name": "go"}]
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"id": "a", "prompt": "a", "reference_trajectory": GO, "reference": "went"},
     {"id": "b", "prompt": "b", "reference_trajectory": GO, "reference": "went"},
     {"id": "c", "prompt": "c", "reference_trajectory": None, "reference": None},
