@@ -32,7 +32,8 @@ def test_every_format_writes_every_run_and_names_each_metric(
 
 def test_an_unknown_suffix_names_those_that_exist(plain: Run, tmp_path: Path):
     with pytest.raises(
-        UnknownNameError, match=r"report format '.xlsx'.*\.csv, \.html, \.json, \.jsonl, \.md, \.xml"
+        UnknownNameError,
+        match=r"report format '.xlsx'.*\.csv, \.html, \.json, \.jsonl, \.md, \.xml",
     ):
         plain.save(tmp_path / "out.xlsx")
 
