@@ -15,6 +15,7 @@ from trajgrade.contracts import EvaluatorLike, Store
 from trajgrade.counted import OnRow, Progress, counted
 from trajgrade.dataset import Dataset, Example, Needs, Selected
 from trajgrade.errors import ConfigError
+from trajgrade.evaluators.appointed import with_judge
 from trajgrade.evaluators.evaluator import described
 from trajgrade.evaluators.spelling import graders
 from trajgrade.flow import Keeper, flow
@@ -137,6 +138,7 @@ def evaluate(
     budget: Any = None,
     engine: EngineName = "event_loop",
     workers: int | None = None,
+    judge: Any = None,
 ) -> Run:
     """Grade every row of a dataset with every evaluator.
 
@@ -177,6 +179,7 @@ def evaluate(
         engine: Where the work runs: `event_loop`, this process; `process_pool`, all its cores, for
             which a script needs `if __name__ == "__main__":`; `ray`, a cluster; or `auto`.
         workers: How many processes or tasks at once; by default one for each core.
+        judge: Who is asked by evaluators that ask a judge and name none: a judge, or its name.
 
     Raises:
         ConfigError: The evaluators or thresholds are wrong, or two have one key.
@@ -200,8 +203,8 @@ def evaluate(
         agent = Agent(agent, seed=seed or 0)
     spending.check(answered=agent is not None)
     plan = _planned(
-        dataset, evaluators, agent, on_failure, fields, passes, thresholds, select, explain, replay,
-        trials,
+        dataset, evaluators, judge, agent, on_failure, fields, passes, thresholds, select, explain,
+        replay, trials,
     )  # fmt: skip
     for lack in plan.lacks:
         if on_warning is None:
@@ -269,6 +272,7 @@ def _named(target: Any) -> str:
 def _planned(
     dataset: Any,
     evaluators: Sequence[Any],
+    judge_of_run: Any,
     agent: Agent | None,
     on_failure: OnFailure,
     fields: Mapping[str, str | None] | None,
@@ -281,6 +285,8 @@ def _planned(
 ) -> Plan:
     check_trials(trials)
     built = graders(evaluators)
+    if judge_of_run is not None:
+        built = built._replace(evaluators=with_judge(built.evaluators, judge_of_run))
     if replay is not None and agent is not None:
         raise ConfigError("agent: the answers of a kept run are graded; no agent is called")
     if trials > 1 and agent is None:

@@ -427,3 +427,10 @@ def test_what_the_agent_wrote_stays_in_its_fence():
     marks = [turn[0].text for turn in (first, second)]
     assert len(outside[0]) == len(outside[1])
     assert len(marks[0]) == len(marks[1])
+
+
+def test_the_judge_of_a_run_is_asked_by_evaluators_that_name_none():
+    judge = ScriptedJudge({"reasoning": "…", "score": 5})
+    rows = [{"response": ANSWER, "inputs": QUESTION}]
+    run = trajgrade.evaluate(rows, ["final_response_quality"], judge=judge)
+    assert run.summary["final_response_quality"].mean == 1

@@ -24,7 +24,7 @@ def test_every_format_writes_every_run_and_names_each_metric(
     run: Run = request.getfixturevalue(name)
     path = tmp_path / f"out{suffix}"
     run.save(path)
-    text = path.read_text(encoding="utf-8")
+    text = path.read_bytes().decode("utf-8", "replace" if suffix == ".parquet" else "strict")
     for key in run.summary:
         assert (key if key != HOSTILE else "[l]") in text.replace("\\", "")
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
@@ -33,7 +33,7 @@ def test_every_format_writes_every_run_and_names_each_metric(
 def test_an_unknown_suffix_names_those_that_exist(plain: Run, tmp_path: Path):
     with pytest.raises(
         UnknownNameError,
-        match=r"report format '.xlsx'.*\.csv, \.html, \.json, \.jsonl, \.md, \.xml",
+        match=r"report format '.xlsx'.*\.csv, \.html, \.json, \.jsonl, \.md, \.parquet, \.xml",
     ):
         plain.save(tmp_path / "out.xlsx")
 

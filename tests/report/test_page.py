@@ -113,3 +113,12 @@ def test_junit_has_a_case_for_each_row_and_threshold(tmp_path):
     assert by_name["exact_match >= 0.5"] == []
     assert by_name["example none"] == ["skipped"]
     assert "failure" in next(tags for name, tags in by_name.items() if "row 1" in str(name))
+
+
+def test_parquet_has_the_columns_of_the_sheet_with_their_types(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    run_of(["fine", "wrong"]).save(tmp_path / "deep" / "run.parquet")
+    rows = parquet.read_table(tmp_path / "deep" / "run.parquet").to_pylist()
+    assert [row["exact_match/score"] for row in rows] == [1.0, 0.0, None]
+    assert rows[2]["exact_match/error"] == "no_reference"
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["run.parquet"]

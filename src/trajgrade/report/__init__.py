@@ -19,5 +19,6 @@ BUILTINS: dict[str, Entry] = {
     ".jsonl": Entry("trajgrade.report.lines:write", "one line for each row, with the evidence"),
     ".html": Entry("trajgrade.report.page:write", "one page, to be read without a network"),
     ".md": Entry("trajgrade.report.markdown:write", "tables for a pull request's comment"),
+    ".parquet": Entry("trajgrade.report.columnar:write", "the columns of .csv, with their types"),
     ".xml": Entry("trajgrade.report.junit:write", "JUnit's XML, for build servers"),
 }
