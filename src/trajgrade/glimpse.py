@@ -216,7 +216,7 @@ def _plain(data: Any, levels: int, met: dict[int, tuple[Any, Any]]) -> Any:
                     changed[key] = said
         if changed:
             found = {**data, **changed}
-    elif isinstance(data, (list, tuple)) and not hasattr(kind, "_asdict"):
+    elif isinstance(data, (list, tuple)) and not _is_snapshot(kind):
         members = [_plain(member, levels - 1, met) for member in data]
         if kind is not list or any(a is not b for a, b in zip(members, data, strict=True)):
             found = members
@@ -225,6 +225,13 @@ def _plain(data: Any, levels: int, met: dict[int, tuple[Any, Any]]) -> Any:
         found = said if said is data else _plain(said, levels - 1, met)
     met[id(data)] = data, found
     return found
+
+
+def _is_snapshot(kind: type) -> bool:
+    """Whether it is LangGraph's snapshot of a state, a tuple whose parts are known by name."""
+    return issubclass(kind, tuple) and {"values", "next", "config"} <= {
+        *getattr(kind, "_fields", ())
+    }
 
 
 def _said(item: Any) -> Any:
@@ -236,7 +243,7 @@ def _said(item: Any) -> Any:
             return dict(item)
         if hasattr(kind, "to_dict") and hasattr(kind, "tool_calls"):
             return item.to_dict()
-        if hasattr(kind, "_asdict"):
+        if _is_snapshot(kind):
             return item._asdict()
         if isinstance(item, msgspec.Struct):
             return {name: getattr(item, name) for name in item.__struct_fields__}

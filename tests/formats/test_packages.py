@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +45,7 @@ def pydantic_ai_run(**options: Any) -> Any:
     def trains(to: str) -> str:
         return f"09:14 to {to}"
 
-    return agent.run_sync(QUESTION)
+    return asyncio.run(agent.run(QUESTION))  # run_sync leaves its loop open
 
 
 def test_what_pydantic_ai_writes_is_read():
