@@ -36,6 +36,14 @@ def written(path: Path, rows: int, *, blank: bool = True, name: str = "r") -> Pa
     return path
 
 
+def read(dataset, parts):
+    return [
+        example
+        for part in parts
+        for example in examples_of(dataset.outline, dataset.files[part.file].bare(), part, Needs())
+    ]
+
+
 def places(examples):
     return [(e.id, e.row, e.source, e.outputs) for e in examples]
 
@@ -45,7 +53,7 @@ def test_slices_are_the_whole_whatever_their_size(tmp_path_factory, rows, size):
     path = written(tmp_path_factory.mktemp("d") / "d.jsonl", rows)
     dataset = Dataset.load(path)
     parts = [*sliced(dataset.files, size)]
-    found = [e for part in parts for e in examples_of(dataset, part, Needs())]
+    found = read(dataset, parts)
     assert places(found) == places(dataset.examples())
     assert sum(part.n_rows for part in parts) == rows
     assert [part.before for part in parts] == [
@@ -67,7 +75,7 @@ def test_what_cannot_be_cut_is_one_slice(tmp_path, suffix):
         path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
     dataset = Dataset.load(path)
     (part,) = sliced(dataset.files, 10)
-    assert places(examples_of(dataset, part, Needs())) == places(dataset.examples())
+    assert places(read(dataset, [part])) == places(dataset.examples())
 
 
 def graded(engine, paths):
@@ -99,9 +107,8 @@ def test_two_rows_of_one_id_in_different_slices_are_refused_by_name(tmp_path):
 
 def test_what_cannot_go_to_another_process_is_named(tmp_path):
     dataset = Dataset.load(written(tmp_path / "d.jsonl", 3))
-    assert refusal(dataset, graders(NAMES).evaluators, waits=False) is None
+    assert refusal(dataset, graders(NAMES).evaluators, "process_pool") is None
     local = graders([lambda outputs: 1.0]).evaluators
-    assert "<lambda> cannot be sent" in str(refusal(dataset, local, waits=False))
+    assert "<lambda> cannot be sent" in str(refusal(dataset, local, "process_pool"))
     memory = Dataset.load([{"outputs": []}])
-    assert "save it as JSON Lines" in str(refusal(memory, [], waits=False))
-    assert "judges" in str(refusal(dataset, [], waits=True))
+    assert "save it as JSON Lines" in str(refusal(memory, [], "process_pool"))

@@ -145,7 +145,8 @@ class Engine(Protocol):
         """Yield what the work makes of each job, with the job's number, as jobs are done.
 
         Args:
-            work: A function of a module, from a job to what it makes of it, piece by piece.
+            work: A function of a module, or a `partial` of one, from a job to what it makes of it,
+                piece by piece. It is sent to each process once.
             jobs: Plain data, drawn as there is room for them.
 
         Raises:

@@ -2,9 +2,10 @@
 
 A place is a file, a glob pattern, a directory (every `.json`, `.jsonl`, `.ndjson`, `.csv`, `.tsv`,
 `.parquet` in it, also with `.gz` or `.zst`, at any depth, hidden ones left out), or a list of
-those. Gzip, zstd and Parquet are seen by their first bytes, whatever the name. The kind of a file
-follows from its suffix, else from its content; a `.json` file that holds one JSON text per line is
-JSON Lines all the same. Text is UTF-8, with or without a byte-order mark.
+those; also in a bucket, `s3://bucket/key` (`trajgrade.bucket`). Gzip, zstd and Parquet are seen by
+their first bytes, whatever the name. The kind of a file follows from its suffix, else from its
+content; a `.json` file that holds one JSON text per line is JSON Lines all the same. Text is UTF-8,
+with or without a byte-order mark.
 
 Lines are read one at a time in constant memory. One line, or one document, may have `MAX_BYTES`
 after unpacking. A place that holds nothing is an error, never an empty list.
@@ -25,10 +26,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, cast, get_args
 
+from trajgrade import bucket
+from trajgrade.bucket import S3, BucketFile
 from trajgrade.errors import ConfigError, DatasetError, MissingExtraError, near, shorten, unknown
 
 Kind = Literal["json", "jsonl", "csv", "parquet"]
 Place = str | os.PathLike[str] | Iterable["Place"]
+File = Path | BucketFile
 
 MAX_BYTES = 1 << 30
 
@@ -57,7 +61,7 @@ _LISTED = 10_000
 class Source(NamedTuple):
     """One file, and how it is read."""
 
-    path: Path
+    path: File
     kind: Kind
 
     def __str__(self) -> str:
@@ -79,7 +83,7 @@ def find(place: Place, kind: str | None = None) -> list[Source]:
     if kind is not None and kind not in get_args(Kind):
         raise ConfigError(unknown("file format", kind, get_args(Kind)))
     places = [place] if isinstance(place, (str, os.PathLike)) else list(place)
-    sources: dict[Path, Source] = {}
+    sources: dict[File, Source] = {}
     for one in places:
         if not isinstance(one, (str, os.PathLike)):
             raise DatasetError(f"expected a path, got {type(one).__name__} {shorten(one)}")
@@ -92,7 +96,9 @@ def find(place: Place, kind: str | None = None) -> list[Source]:
     return list(sources.values())
 
 
-def _paths(text: str) -> list[Path]:
+def _paths(text: str) -> Iterable[File]:
+    if text.startswith(S3):
+        return bucket.find(text, lambda name: _suffix(name) in _SUFFIXES)
     if "://" in text:
         raise DatasetError(f"{text!r} is no local path; download it and give the path of the file")
     path = Path(text).expanduser()
@@ -148,7 +154,7 @@ def absent(text: str) -> str:
     return f"{what} {text!r}{hint}"
 
 
-def kind_of(path: Path) -> Kind:
+def kind_of(path: File) -> Kind:
     """Return how a file is read, by its suffix or else its content.
 
     Raises:
@@ -176,7 +182,7 @@ def kind_of(path: Path) -> Kind:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def opened(path: File) -> Iterator[BinaryIO]:
     """Open a file, unpacked; what goes wrong while it is read becomes a `DatasetError`."""
     if path.exists() and not path.is_file():
         raise DatasetError(f"{path} is a pipe or device; save its content in a file first")
@@ -199,7 +205,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _unzstd(path: Path, raw: BinaryIO) -> Iterator[BinaryIO]:
+def _unzstd(path: File, raw: BinaryIO) -> Iterator[BinaryIO]:
     """Unpack a zstd file as it is read.
 
     Raises:
@@ -251,7 +257,12 @@ class _Unzstd(io.RawIOBase):
         return taken
 
 
-def content(path: Path) -> bytes:
+def size(path: File) -> int:
+    """Return how many bytes a file has, packed as it is."""
+    return path.size if isinstance(path, BucketFile) else path.stat().st_size
+
+
+def content(path: File) -> bytes:
     """Return the whole of a file, unpacked, without byte-order mark.
 
     Raises:
@@ -267,7 +278,7 @@ def content(path: Path) -> bytes:
     return whole.removeprefix(_BOM)
 
 
-def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def lines(path: File) -> Iterator[tuple[int, bytes]]:
     """Yield the number (from 1) and the bytes of each line that is not blank, one at a time.
 
     Raises:

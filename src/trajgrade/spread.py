@@ -1,23 +1,28 @@
 """Spread: rows graded on an engine, slice by slice, in processes of their own.
 
-A job is plain data: where the dataset is, which slice of it, and the evaluators; its rows come back
-packed. What cannot go to another process is refused by name before any row runs. Metrics of
-recorded runs only: an agent is called in this process.
+What is to be done is told to each process once: the evaluators, and what the dataset's first rows
+show. A job is then a file and a slice of it, and its rows come back packed. What cannot go to
+another process is refused by name before any row runs. Metrics of recorded runs only: an agent is
+called in this process.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pickletools import genops
 from typing import Any, NamedTuple, get_args
 
+from trajgrade import sources
 from trajgrade.contracts import Engine, EvaluatorLike
 from trajgrade.dataset import Dataset, Example, Needs
 from trajgrade.dataset.marks import Marks
-from trajgrade.dataset.rows import Csv, Json, JsonLines, Parquet
-from trajgrade.dataset.slices import BYTES, Slice, examples_of, sliced
-from trajgrade.errors import ConfigError, unknown
+from trajgrade.dataset.reader import Outline
+from trajgrade.dataset.rows import Csv, Json, JsonLines, Parquet, Rows
+from trajgrade.dataset.slices import BYTES, Slice, can_be_cut, examples_of, sliced
+from trajgrade.errors import ConfigError, DatasetError, unknown
 from trajgrade.flow import Done
 from trajgrade.grading import Grader
 from trajgrade.packing import pack, unpack
@@ -27,74 +32,89 @@ from trajgrade.run import Explain, Row
 from trajgrade.tally import Graded
 
 AT_ONCE = 256
-_KINDS: dict[type, str] = {JsonLines: "jsonl", Csv: "csv", Json: "json", Parquet: "parquet"}
 _FILES = (JsonLines, Csv, Json, Parquet)
 BIG = 32 * 2**20  # bytes from which several processes are worth their start
+_MAIN = "__main__"
 
 
-class Job(NamedTuple):
-    """A slice to be graded.
+class Task(NamedTuple):
+    """How slices are graded.
 
     Attributes:
-        paths: The dataset's files.
-        kinds: How each is read.
-        fields: Which field plays which role.
-        part: The slice.
-        needs: What is read of each row, packed.
+        outline: What the first rows of the dataset show.
+        needs: What is read of each row.
         evaluators: What grades, pickled.
         explain: Which rows keep the alignment of their calls.
     """
 
-    paths: tuple[str, ...]
-    kinds: tuple[str, ...]
-    fields: tuple[tuple[str, str | None], ...]
-    part: Slice
+    outline: Outline
     needs: Needs
     evaluators: bytes
     explain: Explain
 
 
-def grade(job: Job) -> Iterator[list[tuple[bytes, bytes | None]]]:
+class Job(NamedTuple):
+    """What is graded at once: a file, and which slice of it."""
+
+    rows: Rows
+    part: Slice
+
+
+class Fault(NamedTuple):
+    """Why a slice could be graded no further."""
+
+    said: str
+
+
+def grade(task: Task, job: Job) -> Iterator[list[tuple[bytes, bytes | None]] | Fault]:
     """Grade a slice, in whatever process this is; yield its rows, packed, some at a time."""
-    dataset = _opened(job.paths, job.kinds, job.fields)
-    evaluators = pickle.loads(job.evaluators)  # noqa: S301 pickled by the process that began this one
-    grader = Grader(evaluators, apart=dataset.texts_apart, explain=job.explain)
+    evaluators = pickle.loads(task.evaluators)  # noqa: S301 pickled by the process that began this
+    grader = Grader(evaluators, apart=task.outline.texts_apart, explain=task.explain)
     batch: list[tuple[bytes, bytes | None]] = []
-    for place, example in enumerate(examples_of(dataset, job.part, job.needs)):
-        row, alignments = grader.grade(place, example)
-        batch.append((pack(row), pack(alignments) if alignments else None))
-        if len(batch) >= AT_ONCE:
-            yield batch
-            batch = []
+    examples = examples_of(task.outline, job.rows, job.part, task.needs)
+    try:
+        for place, example in enumerate(examples, start=job.part.before):
+            row, alignments = grader.grade(place, example)
+            batch.append((pack(row), pack(alignments) if alignments else None))
+            if len(batch) >= AT_ONCE:
+                yield batch
+                batch = []
+    except DatasetError as wrong:
+        yield batch
+        yield Fault(str(wrong))
+        return
     yield batch
 
 
-@lru_cache(maxsize=4)
-def _opened(
-    paths: tuple[str, ...], kinds: tuple[str, ...], fields: tuple[tuple[str, str | None], ...]
-) -> Dataset:
-    kind = kinds[0] if len(set(kinds)) == 1 else None
-    return Dataset.load(list(paths), dict(fields), format=kind)
+def refusal(dataset: Dataset, evaluators: Sequence[EvaluatorLike], engine: str) -> str | None:
+    """Return why a run cannot be spread over other processes; None where it can.
 
-
-def refusal(dataset: Dataset, evaluators: Sequence[EvaluatorLike], *, waits: bool) -> str | None:
-    """Return why a run cannot be spread; None where it can."""
-    if waits:
-        return "judges and other evaluators that wait are asked from this process"
+    Args:
+        dataset: The dataset.
+        evaluators: What grades.
+        engine: The engine's name. Only processes of this machine find what the script that runs
+            defines, and only if it is a file.
+    """
     if not all(isinstance(rows, _FILES) for rows in dataset.files):
         return f"{dataset.name} is in memory; save it as JSON Lines"
+    here = engine != "process_pool" or not hasattr(sys.modules[_MAIN], "__file__")
     for evaluator in evaluators:
         try:
-            pickle.dumps(evaluator)
+            packed = pickle.dumps(evaluator)
+            pickle.loads(packed)  # noqa: S301 packed in the line above
         except Exception as wrong:  # noqa: BLE001 whatever an evaluator of the user's raises
             return f"{evaluator.key} cannot be sent to another process ({wrong})"
+        if here and any(said == _MAIN for _, said, _ in genops(packed)):
+            return f"{evaluator.key} is defined in what runs; put it into a module of its own"
     return None
 
 
 def is_big(dataset: Dataset) -> bool:
-    """Whether a dataset is so big that several processes are worth their start."""
-    paths = [rows.path for rows in dataset.files if isinstance(rows, _FILES)]
-    return sum(path.stat().st_size for path in paths) >= BIG
+    """Whether a dataset is so big, and in so many parts, that processes are worth their start."""
+    files = [rows for rows in dataset.files if isinstance(rows, _FILES)]
+    if sum(sources.size(rows.path) for rows in files) < BIG:
+        return False
+    return len(files) > 1 or any(map(can_be_cut, files))
 
 
 def spread(
@@ -108,6 +128,9 @@ def spread(
 ) -> Iterator[Done]:
     """Yield every row, as it is done.
 
+    Where rows cannot be read, all that lie before the first of them are yielded, as they are by an
+    engine that goes through them in order.
+
     Args:
         engine: Where the work runs.
         dataset: The dataset.
@@ -120,27 +143,41 @@ def spread(
         DatasetError: A row cannot be read, or has the id and trial of another.
         EngineError: The work failed.
     """
-    parts = list(sliced(dataset.files, size))
-    fields: Mapping[str, str | None] = dataset.fields
-    common: dict[str, Any] = {
-        "paths": tuple(str(rows.path) for rows in dataset.files),  # type: ignore[attr-defined]  # files
-        "kinds": tuple(_KINDS[type(rows)] for rows in dataset.files),
-        "fields": tuple(fields.items()),
-        "needs": needs,
-        "evaluators": pickle.dumps(evaluators),
-        "explain": explain,
-    }
+    bare = [rows.bare() for rows in dataset.files]
+    drawn: dict[int, int] = {}
+    first: tuple[int, Fault] | None = None
+
+    def jobs() -> Iterator[Job]:
+        for number, part in enumerate(sliced(dataset.files, size)):
+            if first is not None:
+                return
+            drawn[number] = part.before
+            yield Job(bare[part.file], part)
+
+    work = partial(grade, Task(dataset.outline, needs, pickle.dumps(evaluators), explain))
     marks = Marks()
-    for number, batches in engine.map(grade, (Job(part=part, **common) for part in parts)):
-        place = parts[number].before
-        for packed, explained in (one for batch in batches for one in batch):
-            row = unpack(packed, Row)
-            if not marks.add(hash((row.id, row.trial))):
-                dataset.refuse_second(row.row)
-            alignments = unpack(explained, dict[str, Any]) if explained else {}
-            example = Example(id=row.id, trial=row.trial, row=row.row)
-            yield Done(place, example, Graded(row, alignments))
-            place += 1
+    for number, batches in engine.map(work, jobs()):
+        place = drawn.pop(number)
+        if first is not None and number > first[0]:
+            continue
+        for batch in batches:
+            if isinstance(batch, Fault):
+                first = number, batch
+                break
+            for packed, explained in batch:
+                done = _unpacked(place, packed, explained)
+                if not marks.add(hash((done.graded.row.id, done.graded.row.trial))):
+                    dataset.refuse_repeats()
+                yield done
+                place += 1
+    if first is not None:
+        raise DatasetError(first[1].said)
+
+
+def _unpacked(place: int, packed: bytes, explained: bytes | None) -> Done:
+    row = unpack(packed, Row)
+    alignments = unpack(explained, dict[str, Any]) if explained else {}
+    return Done(place, Example(id=row.id, trial=row.trial, row=row.row), Graded(row, alignments))
 
 
 def engine_of(
@@ -168,7 +205,7 @@ def engine_of(
         raise ConfigError(f"engine: {unknown('engine', name, get_args(EngineName))}")
     if name == "event_loop":
         return None
-    why = here or refusal(dataset, evaluators, waits=False)
+    why = here or refusal(dataset, evaluators, "process_pool" if name == "auto" else name)
     if name == "auto":
         if why is not None or not is_big(dataset):
             return None

@@ -171,7 +171,7 @@ def _of_file(
 
 
 def _of_lines(
-    path: Path,
+    path: sources.File,
     format: str | None,  # noqa: A002 the field's word for it
     on_error: OnError | None,
     *,
@@ -212,7 +212,7 @@ def _seen(value: Any) -> Any:
     return value if isinstance(value, str) else Glimpse(value, parsed=True)
 
 
-def _values(path: Path) -> Iterator[tuple[int, Any]]:
+def _values(path: sources.File) -> Iterator[tuple[int, Any]]:
     for number, line in sources.lines(path):
         try:
             yield number, jsontext.read_back(line)
@@ -221,7 +221,7 @@ def _values(path: Path) -> Iterator[tuple[int, Any]]:
             raise MalformedTraceError(str(fault)) from None
 
 
-def _whole(path: Path) -> tuple[Any] | None:
+def _whole(path: sources.File) -> tuple[Any] | None:
     try:
         return (jsontext.read_back(sources.content(path)),)
     except ValueError:

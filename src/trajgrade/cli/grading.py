@@ -25,7 +25,7 @@ from trajgrade.record import DATASET, RUN
 from trajgrade.registry import reports
 from trajgrade.run import Explain, InterruptedRunError, Run
 from trajgrade.runner import evaluate
-from trajgrade.sources import find
+from trajgrade.sources import File, find
 
 ON_UNDECIDED = {"pass": 0, "fail": 1, "undecided": 3}
 _CACHE = "TRAJGRADE_CACHE"
@@ -193,7 +193,7 @@ def _saved(run: Run, path: Path, *, quiet: bool) -> list[str]:
     return []
 
 
-def _check_saves(saves: Sequence[Path], inputs: Sequence[Path]) -> None:
+def _check_saves(saves: Sequence[Path], inputs: Sequence[File]) -> None:
     """Refuse, before anything runs, what could not be saved at its end.
 
     Raises:
@@ -216,7 +216,7 @@ def _check_saves(saves: Sequence[Path], inputs: Sequence[Path]) -> None:
         raise ConfigError(*faults)
 
 
-def _files(config: Config) -> list[Path]:
+def _files(config: Config) -> list[File]:
     where = config.dataset
     if isinstance(where, str) and where.startswith((SAMPLE, RUN, DATASET)):
         return []

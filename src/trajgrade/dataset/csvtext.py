@@ -18,13 +18,12 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from trajgrade.errors import DatasetError, shorten
-from trajgrade.sources import MAX_BYTES, opened
+from trajgrade.sources import MAX_BYTES, File, opened
 
 # Quotes in front are passed over: else a text that begins with one could not be told from ours.
 _FORMULA = re.compile("'*[\\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*[=+\\-@\t\r]")
@@ -79,7 +78,7 @@ def cell(text: str) -> Any:
     return scalar(text) if found is text else found
 
 
-def records(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
+def records(path: File) -> Iterator[tuple[int, dict[str, str | None]]]:
     """Yield the line number and the named cells of each row; the header's own comes first, empty.
 
     Raises:
@@ -108,7 +107,7 @@ def records(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
             raise DatasetError(f"{path} is empty: a CSV begins with a line that names the columns")
 
 
-def _header(cells: list[str], path: Path) -> list[str]:
+def _header(cells: list[str], path: File) -> list[str]:
     header = [unescape(cell.strip()) for cell in cells]
     twice = sorted({name for name in header if name and header.count(name) > 1})
     if twice:

@@ -25,7 +25,7 @@ from trajgrade.dataset.example import NAMES, TEXT_BEFORE, TRACE_NAMES, Example, 
 from trajgrade.dataset.fields import Fields, dotted, nearest
 from trajgrade.dataset.marks import Marks
 from trajgrade.dataset.orientation import rows_of
-from trajgrade.dataset.reader import RowReader, check_row, parsed
+from trajgrade.dataset.reader import Outline, check_row, parsed
 from trajgrade.dataset.rows import Csv, Frame, Memory, Polars, Rows, from_files
 from trajgrade.dataset.samples import SAMPLE, sample_path
 from trajgrade.detection import claimants, read
@@ -192,23 +192,22 @@ class Dataset:
         """Where the rows are, one place after the other."""
         return self._rows
 
-    def reader(self, needs: Needs) -> RowReader:
-        """Return what makes examples of rows."""
-        return RowReader(self._fields, needs, self._shown, traces=self._traces)
+    @property
+    def outline(self) -> Outline:
+        """What headers and first rows show, for another process that reads a part of the rows."""
+        return Outline(self._fields, self._shown, self._traces, self.texts_apart)
 
-    def refuse_second(self, row: int) -> None:
-        """Refuse a row that has the id and trial of an earlier one, if one truly has.
+    def refuse_repeats(self) -> None:
+        """Refuse the first row that has the id and trial of an earlier one, if one has.
 
         Raises:
             DatasetError: One has; both are named.
         """
-        for second in self._examples(Needs(frozenset())):
-            if second.row == row:
-                self._refuse_second(second)
-                return
+        for _ in self.examples(Needs(frozenset())):
+            pass
 
     def _examples(self, needs: Needs) -> Iterator[Example]:
-        make = self.reader(needs).example
+        make = self.outline.reader(needs).example
         number = 0
         for rows in self._rows:
             for index, (place, row) in enumerate(rows):

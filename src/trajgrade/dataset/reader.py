@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -23,6 +23,28 @@ from trajgrade.sources import broken_line
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}")
 _PLAIN = (str, int, float, bool, type(None))
+
+
+class Outline(NamedTuple):
+    """What a dataset's headers and first rows show, for whoever reads its rows.
+
+    It can be pickled, so that another process reads a part of the rows as this one would.
+
+    Attributes:
+        fields: Which fields hold which role.
+        shown: The first rows, parsed.
+        traces: Whether each row is a trace as a whole.
+        texts_apart: Whether the final texts have fields of their own.
+    """
+
+    fields: Fields
+    shown: Sequence[Any]
+    traces: bool
+    texts_apart: bool
+
+    def reader(self, needs: Needs) -> RowReader:
+        """Return what makes examples of rows, reading no more than is needed."""
+        return RowReader(self.fields, needs, self.shown, traces=self.traces)
 
 
 class RowReader:

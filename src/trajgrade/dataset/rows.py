@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import Any
 
 import msgspec
 
 from trajgrade import sources
+from trajgrade.bucket import BucketFile
 from trajgrade.dataset import csvtext
 from trajgrade.dataset.example import Example
 from trajgrade.dataset.orientation import rows_of, split
@@ -49,6 +51,10 @@ class Rows:
     def __iter__(self) -> Iterator[Placed]:
         """Yield place and row; a row is JSON text (`bytes`, `Raw`), or parsed."""
         raise NotImplementedError
+
+    def bare(self) -> Rows:
+        """Return the rows without what they keep in memory, to be read by another process."""
+        return self
 
     def content(self) -> Iterator[bytes]:
         """Yield the bytes that the content hash is of."""
@@ -133,6 +139,12 @@ class Json(Rows):
         self.notes = tuple(notes)
         return rows
 
+    def bare(self) -> Rows:
+        """Return the rows without the file's bytes."""
+        twin = copy(self)
+        twin._rows = None  # noqa: SLF001 of the same class
+        return twin
+
     def content(self) -> Iterator[bytes]:
         """Yield the file's bytes, unpacked."""
         yield sources.content(self.path)
@@ -162,19 +174,37 @@ class Parquet(Rows):
                 f"{self.path.name}, which is Parquet,", "pyarrow", "parquet"
             ) from None
         try:
-            with parquet.ParquetFile(self.path) as file:
+            where = self.path.seekable() if isinstance(self.path, BucketFile) else self.path
+            with parquet.ParquetFile(where) as file:
                 yield file
         except (ArrowException, OSError) as broken:
             raise DatasetError(f"{self.path} cannot be read as Parquet: {broken}") from None
 
+    @property
+    def groups(self) -> list[tuple[int, int]]:
+        """How many rows, and how many bytes before packing, each group of rows has."""
+        with self._opened() as file:
+            about = map(file.metadata.row_group, range(file.num_row_groups))
+            return [(group.num_rows, group.total_byte_size) for group in about]
+
     def __iter__(self) -> Iterator[Placed]:
         """Yield place and named cells of each row."""
-        number = 0
+        return self.within(0, None, 0)
+
+    def within(self, start: int, end: int | None, number: int) -> Iterator[Placed]:
+        """Yield place and named cells of each row of some groups.
+
+        Args:
+            start: The first group, from 0.
+            end: The group behind the last; None for all that follow.
+            number: How many rows lie before.
+        """
         with self._opened() as file:
-            for batch in file.iter_batches(_BATCH):
-                for row in batch.to_pylist():
-                    yield f"{self.label} row {number}", {k: native(v) for k, v in row.items()}
-                    number += 1
+            for group in range(start, file.num_row_groups if end is None else end):
+                for batch in file.iter_batches(_BATCH, row_groups=[group]):
+                    for row in batch.to_pylist():
+                        yield f"{self.label} row {number}", {k: native(v) for k, v in row.items()}
+                        number += 1
 
 
 class Polars(Rows):

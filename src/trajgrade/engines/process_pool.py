@@ -3,7 +3,7 @@
 Each worker is given one job at a time and hands over what it made as it goes. A job counts when it
 is done: a worker that dies takes nothing with it, and its job is given to another, three times at
 most. What the work raises ends the run, with the worker's traceback. Workers are new processes, not
-copies of this one, and end with it.
+copies of this one; they end with it, also where it is killed, and do not hear Ctrl-C, which is its.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple, TypeVar
 
@@ -25,6 +27,8 @@ Work = Callable[[Any], Iterable[Any]]
 
 TRIES = 3
 _BATCH, _DONE, _RAISED = "batch", "done", "raised"
+_GUARD = 'if __name__ == "__main__":'
+_PATIENCE = 0.5  # seconds in which a worker may end by itself
 
 
 class _Task(NamedTuple):
@@ -42,7 +46,8 @@ class _Worker:
         self.task: _Task | None = None
         self.made: list[Any] = []
         self._process = context.Process(target=_serve, args=(theirs, work), daemon=True)
-        self._process.start()
+        with _undisturbed():
+            self._process.start()
         theirs.close()
 
     def begin(self, task: _Task) -> None:
@@ -50,15 +55,15 @@ class _Worker:
         self.task, self.made = task, []
         self.pipe.send(task.job)
 
-    def end(self) -> str:
-        """End it; say how it had ended, if it had."""
+    def end(self, patience: float = _PATIENCE) -> int | None:
+        """End it; return the exit code that it had ended with, None where it had not."""
         self.pipe.close()
-        self._process.join(timeout=0.5)
-        code = self._process.exitcode
+        self._process.join(timeout=patience)
+        code: int | None = self._process.exitcode
         if code is None:
             self._process.kill()
             self._process.join()
-        return f"killed by signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+        return code
 
 
 class ProcessPool:
@@ -115,7 +120,10 @@ class ProcessPool:
                         yield number, worker.made
         finally:
             for worker in workers:
-                worker.end()
+                worker.pipe.close()
+            until = time.monotonic() + _PATIENCE
+            for worker in workers:
+                worker.end(max(until - time.monotonic(), 0))
 
 
 def _hand_out(
@@ -151,14 +159,33 @@ def _given_back(worker: _Worker) -> _Task:
     Raises:
         EngineError: It was its last try.
     """
-    how = worker.end()
+    code = worker.end()
     assert worker.task is not None  # noqa: S101 only busy workers are listened to
     task = worker.task
     if task.tries >= TRIES:
-        raise EngineError(
-            f"job {task.number} ended its worker {TRIES} times ({how}); is there memory enough?"
+        how = (
+            f"killed by signal {-code}; is there memory enough?"
+            if code is not None and code < 0
+            else f"exit code {code}; a script must begin its run under {_GUARD}"
         )
+        raise EngineError(f"job {task.number} ended its worker {TRIES} times ({how})")
     return task._replace(tries=task.tries + 1)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Have the process that is started within not hear Ctrl-C, from its first moment on.
+
+    What is blocked stays blocked in a new program; here it comes a moment later.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(pipe: Connection, work: Work) -> None:
