@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, Self, runtime_checkable
 import msgspec
 
 from trajgrade.glimpse import Glimpse
+from trajgrade.production import Inbox
 from trajgrade.record import Holder, Key, RunRecord, State, StoredRow
 from trajgrade.result import EvaluationResult
 from trajgrade.trajectory import Trajectory
@@ -249,6 +250,15 @@ class Store(Protocol):
     @property
     def datasets(self) -> Datasets:
         """The datasets that are kept here."""
+        ...
+
+    @property
+    def inbox(self) -> Inbox:
+        """What production sends, and what is done with it.
+
+        Raises:
+            StoreError: The store is no database.
+        """
         ...
 
     def create(self, record: RunRecord) -> RunWriter:
