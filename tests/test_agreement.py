@@ -43,7 +43,7 @@ def test_kappa_and_its_interval_are_those_of_statsmodels(kinds):
     np.add.at(table, (labels, verdicts), 1)
     expected = cohens_kappa(table)
     found = kappa(list(zip(labels.tolist(), verdicts.tolist(), strict=True)))
-    assert found[:3] == pytest.approx(
+    assert (found.value, found.low, found.high) == pytest.approx(
         (expected.kappa, expected.kappa_low, expected.kappa_upp), abs=1e-9
     )
 
@@ -105,7 +105,7 @@ def test_a_preference_for_long_answers_is_found(bias):
 
 
 def test_repeats_that_agree_are_counted_in_pairs():
-    assert consistency([[True, True], [True, False]])[0] == 0.5
+    assert consistency([[True, True], [True, False]]).value == 0.5
     assert consistency([["a", "a", "b"]] * 2).value == pytest.approx(1 / 3)
 
 

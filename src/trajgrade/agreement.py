@@ -20,13 +20,15 @@ from collections.abc import Hashable, Sequence
 from statistics import NormalDist, median
 from typing import Any, NamedTuple
 
+import msgspec
+
 from trajgrade.intervals import LEVEL, mean_interval, student_quantile, wilson
 from trajgrade.significance import bonett_price
 
 Pair = tuple[Hashable, Hashable]
 
 
-class Estimate(NamedTuple):
+class Estimate(msgspec.Struct, frozen=True, omit_defaults=True):
     """A number with its interval.
 
     Attributes:
@@ -37,7 +39,7 @@ class Estimate(NamedTuple):
         why: Why it cannot be estimated, or empty.
     """
 
-    value: float | None
+    value: float | None = None
     low: float | None = None
     high: float | None = None
     n: int = 0
@@ -45,7 +47,8 @@ class Estimate(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain objects, without what is empty."""
-        return {name: value for name, value in self._asdict().items() if value not in (None, "")}
+        plain = msgspec.structs.asdict(self)
+        return {name: value for name, value in plain.items() if value not in (None, "")}
 
 
 def share(successes: int, n: int, why: str = "", level: float = LEVEL) -> Estimate:

@@ -222,7 +222,7 @@ def _aligned(
         if label.length is not None:
             lengths[label.id] = label.length
     agreed = {name: consensus(said).value for name, said in given.items()}
-    verdicts, comments = _verdicts(run, key, passes)
+    verdicts, comments = verdicts_of(run, key, passes)
     pairs: list[tuple[Hashable, Hashable]] = []
     sized: list[tuple[bool, bool, float]] = []
     differing: list[Disagreement] = []
@@ -235,7 +235,7 @@ def _aligned(
             differing.append(Disagreement(name, key, label, verdict, comments[name]))
         if name in lengths and isinstance(label, bool) and isinstance(verdict, bool):
             sized.append((label, verdict, lengths[name]))
-    every, _ = _verdicts(target, key, passes)
+    every, _ = verdicts_of(target, key, passes)
     firsts = [found[0] for found in every.values()]
     passed = sum(verdict is True for verdict in firsts)
     return Criterion(
@@ -269,7 +269,7 @@ def _meant(label: Any, passes: float) -> Any:
         return text
 
 
-def _verdicts(
+def verdicts_of(
     run: Run, key: str, passes: float
 ) -> tuple[dict[str, list[Hashable]], dict[str, str]]:
     """Return each example's verdicts, and what was said with the first."""

@@ -67,7 +67,8 @@ class Config(
         evaluators: Names, `name: {parameters}`, or `{name, params, key, pass}`.
         judge: The judge of evaluators that name none: `openai:gpt-5-mini`, or its settings.
         ai_support: The judge as Potato's block: `{enabled, endpoint_type, ai_config}`.
-        judge_alignment: `{ai_support: …}`, which counts before `ai_support`.
+        judge_alignment: `{report, ai_support}`: the file that `judge align --save` wrote, shown
+            beside what the judge scores; and a judge that counts before `ai_support`.
         thresholds: What must hold, by `metric` or `metric/stat`: `0.8`, `">= 0.8"`, `"<= 2"`.
         baseline: The run that this one is compared with: a file that `-o` wrote, or `run:ID`.
         no_regression: What may not become worse than there: `{metric: …, margin: …}`, or several.
@@ -149,6 +150,7 @@ class Config(
             "experiment": self.experiment,
             "engine": self.engine,
             "workers": self.workers,
+            "judge_alignment": (self.judge_alignment or {}).get("report", ()),
             **self._answering(),
         }
 
@@ -217,7 +219,7 @@ def _read(path: Path, faults: list[str]) -> dict[str, Any]:
 
 
 _KEYS = Config.__struct_fields__
-_JUDGES = ("judge", "ai_support", "judge_alignment")
+_JUDGES = {"judge", "ai_support", "judge_alignment"}
 _TYPES = {field.name: field for field in msgspec.structs.fields(Config)}
 
 
@@ -242,7 +244,10 @@ class _Checking:
             if field.required and key not in given:
                 self.faults.append(f"{key}: is missing")
         found = {key: value for key, value in found.items() if value is not msgspec.UNSET}
-        self._judge(found)
+        if _JUDGES & found.keys():
+            from trajgrade.judging.written import take_judge
+
+            self.faults += take_judge(found, lambda path: _placed(path, folder), look=look)
         self._evaluators(found)
         self.faults += gate_faults(found.get("no_regression", ()))
         if not found.get("baseline", RUN).startswith(RUN):
@@ -285,21 +290,6 @@ class _Checking:
                 self.faults.append(f"fields.{role}: expected a dotted path, got {shorten(path)}")
             else:
                 kept[role] = path
-
-    def _judge(self, found: dict[str, Any]) -> None:
-        """Put the judge's settings in place of what is written."""
-        given = {key: found.pop(key) for key in _JUDGES if key in found}
-        if not given:
-            return
-        if "judge" in given and len(given) > 1:
-            self.faults.append("judge: give this or ai_support, not both")
-            return
-        from trajgrade.judging.settings import judge_settings
-
-        try:
-            found["judge"] = judge_settings(given, "")
-        except ConfigError as wrong:
-            self.faults += wrong.faults
 
     def _evaluators(self, found: Mapping[str, Any]) -> None:
         keys: list[str] | None = None

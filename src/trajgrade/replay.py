@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from trajgrade.alignment import alignments_in
 from trajgrade.contracts import Store
 from trajgrade.dataset import Example
 from trajgrade.errors import StoreError
@@ -98,6 +99,7 @@ def run_of(store: Store, record: RunRecord) -> Run:
         evaluators=dict(record.settings.get("evaluators", {})),
         outcomes=tuple(judge(bound, found[bound.metric]) for bound in bounds),
         warnings=tuple(told.get("warnings", ())),
+        judge_alignment=alignments_in(told),
         worst=tally.worst(),
         interrupted=record.state != "finished",
         started_at=record.started_at,

@@ -18,6 +18,7 @@ from weakref import finalize
 
 import msgspec
 
+from trajgrade.alignment import Alignment
 from trajgrade.errors import MissingExtraError
 from trajgrade.packing import pack, unpack
 from trajgrade.registry import reports
@@ -177,6 +178,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         started_at: When it began.
         seconds: How long it took.
         seed: What an agent that asks for it was given for trial 0; None where none was called.
+        judge_alignment: What was measured of the judges that were asked, by metric.
     """
 
     rows: Rows
@@ -195,6 +197,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     started_at: datetime
     seconds: float
     seed: int | None = None
+    judge_alignment: tuple[Alignment, ...] = ()
 
     @property
     def n_examples(self) -> int:
@@ -246,6 +249,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             "metrics": self.summary.to_dict(),
             **({"agent": self.agent.to_dict()} if self.agent else {}),
             **({} if self.seed is None else {"seed": self.seed}),
+            **(
+                {"judge_alignment": [one.to_dict() for one in self.judge_alignment]}
+                if self.judge_alignment
+                else {}
+            ),
             "thresholds": [msgspec.to_builtins(outcome) for outcome in self.outcomes],
             "warnings": list(self.warnings),
             "exit_code": self.exit_code,

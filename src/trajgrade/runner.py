@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from trajgrade.agent import Agent
+from trajgrade.aligned import Measured, attached, read_alignments
 from trajgrade.budget import Budget, Spending
 from trajgrade.contracts import EvaluatorLike, Store
 from trajgrade.counted import OnRow, Progress, counted
@@ -41,6 +42,7 @@ class Plan(NamedTuple):
         select: Which of its rows are graded.
         evaluators: What grades them.
         metrics: What is known of their metrics.
+        keys: Their metrics' names; None where they are known only from the results.
         agent: What answers first, if anything.
         on_failure: Whether a row on which the agent failed counts as the worst score.
         explain: Which rows keep the alignment of their calls.
@@ -54,6 +56,7 @@ class Plan(NamedTuple):
     select: Selected
     evaluators: Sequence[EvaluatorLike]
     metrics: dict[str, Metric]
+    keys: Sequence[str] | None
     agent: Agent | None
     on_failure: OnFailure
     explain: Explain
@@ -139,6 +142,7 @@ def evaluate(
     engine: EngineName = "event_loop",
     workers: int | None = None,
     judge: Any = None,
+    judge_alignment: Measured = (),
 ) -> Run:
     """Grade every row of a dataset with every evaluator.
 
@@ -180,6 +184,8 @@ def evaluate(
             which a script needs `if __name__ == "__main__":`; `ray`, a cluster; or `auto`.
         workers: How many processes or tasks at once; by default one for each core.
         judge: Who is asked by evaluators that ask a judge and name none: a judge, or its name.
+        judge_alignment: What was measured of the judge (`trajgrade judge align --save`), for
+            reports to show beside its scores: the file, or what is in it.
 
     Raises:
         ConfigError: The evaluators or thresholds are wrong, or two have one key.
@@ -206,6 +212,7 @@ def evaluate(
         dataset, evaluators, judge, agent, on_failure, fields, passes, thresholds, select, explain,
         replay, trials,
     )  # fmt: skip
+    measured = read_alignments(judge_alignment, plan.keys) if judge_alignment else []
     for lack in plan.lacks:
         if on_warning is None:
             warnings.warn(lack, stacklevel=2)
@@ -238,6 +245,7 @@ def evaluate(
             fail_on_error=fail_on_error, interrupted=interrupted, started_at=started_at,
             seconds=time.monotonic() - began,
         )  # fmt: skip
+        run = attached(run, measured) if measured else run
         if keeping is not None:
             ended: State = "stopped" if spending.left_out else "finished"
             keeping.end(run, "interrupted" if interrupted else ended)
@@ -306,6 +314,7 @@ def _planned(
         select=chosen,
         evaluators=built.evaluators,
         metrics=metrics_of(built.evaluators, {**built.passes, **(passes or {})}),
+        keys=keys,
         agent=agent,
         on_failure=on_failure,
         explain=explain,

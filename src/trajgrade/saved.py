@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from trajgrade.alignment import alignments_in
 from trajgrade.errors import DatasetError, UnknownNameError, unknown
 from trajgrade.jsontext import read_back
 from trajgrade.record import RUN
@@ -67,6 +68,7 @@ def _whole(path: Path, text: bytes) -> Run:
         evaluators=dict(found["evaluators"]),
         outcomes=tuple(msgspec.convert(one, Outcome) for one in found.get("thresholds", ())),
         warnings=tuple(found.get("warnings", ())),
+        judge_alignment=alignments_in(found),
         interrupted=bool(found.get("interrupted")),
         started_at=datetime.fromisoformat(found["started_at"]),
         seconds=float(found.get("seconds", 0)),

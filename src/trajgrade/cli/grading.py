@@ -52,6 +52,9 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bo
         engine=flags.engine or config.engine,
         workers=flags.workers or config.workers,
         judge=_judge(flags) or config.judge,
+        judge_alignment=(
+            {"report": flags.judge_alignment} if flags.judge_alignment else config.judge_alignment
+        ),
     )
     baseline = flags.baseline or config.baseline
     read = [*inputs, *_files(config), *([Path(baseline)] if baseline else [])]

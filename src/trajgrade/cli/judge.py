@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,9 +43,14 @@ def judge() -> None:
     help="The least score that is a pass.",
 )  # fmt: skip
 @click.option("--store", metavar="ADDRESS", help="Where run:ID is looked up.")
+@click.option(
+    "--save", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Keep the report, for the --judge-alignment of runs that ask this judge.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list, nothing else.")
 def align(run: str, labels: str, *, as_json: bool, **given: Any) -> None:
     """Compare the verdicts of the saved run RUN with people's labels."""
+    from trajgrade import aligned as kept
     from trajgrade.aligning import align as aligned
     from trajgrade.aligning import read_labels
     from trajgrade.jsontext import dumps
@@ -52,14 +58,17 @@ def align(run: str, labels: str, *, as_json: bool, **given: Any) -> None:
 
     said = read_labels(labels)
     store = given["store"]
+    judged = Run.load(run, store=store)
     found = aligned(
-        Run.load(run, store=store),
+        judged,
         said,
         metrics=given["metrics"],
         swapped=Run.load(given["swapped"], store=store) if given["swapped"] else None,
         apply_to=Run.load(given["apply_to"], store=store) if given["apply_to"] else None,
         passes=given["passes"],
     )
+    if given["save"] is not None:
+        kept.save(kept.alignments_of(judged, found, passes=given["passes"]), given["save"])
     with closed_quietly():
         if as_json:
             plain = [criterion.to_dict() for criterion in found]

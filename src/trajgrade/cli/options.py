@@ -36,6 +36,7 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     resume: bool = False
     retry: tuple[Retry, ...] = ()
     judge: str | None = None
+    judge_alignment: str | None = None
     cache: bool = True
     baseline: str | None = None
     gates: tuple[str, ...] = ()
@@ -93,6 +94,10 @@ _OPTIONS = (
         "--judge", metavar="PROVIDER:MODEL",
         help="The judge of evaluators that name none, such as openai:gpt-5-mini.",
     ),
+    click.option(
+        "--judge-alignment", metavar="FILE",
+        help="What `judge align --save` measured of the judge, to be shown beside its scores.",
+    ),
     click.option("--no-cache", is_flag=True, help="Ask the judge anew, and keep no reply."),
 )  # fmt: skip
 
@@ -148,6 +153,7 @@ def flags_of(given: dict[str, Any]) -> Flags:
         engine=given["engine"],
         workers=given["workers"],
         judge=given["judge"],
+        judge_alignment=given["judge_alignment"],
         cache=not given["no_cache"],
         baseline=given["baseline"],
         gates=given["gates"],

@@ -6,13 +6,11 @@ sum is of those that are, and how many are not is told beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from trajgrade.alignment import verdicts_in
 from trajgrade.result import EvaluationResult
-
-_MARKS = frozenset(("judge", "model", "prompt_hash", "asked"))
 
 
 @dataclass
@@ -55,7 +53,7 @@ def spent(results: Iterable[EvaluationResult]) -> Spent:
     """Return what the verdicts of some results took."""
     found = Spent()
     for result in results:
-        for kept in _evidence(result.metadata):
+        for kept in verdicts_in(result.metadata):
             found.verdicts += 1
             found.replies += int(kept["asked"])
             told = kept.get("tokens_in") is not None and kept.get("tokens_out") is not None
@@ -65,15 +63,3 @@ def spent(results: Iterable[EvaluationResult]) -> Spent:
             found.cost += kept.get("cost") or 0.0
             found.unpriced += kept.get("cost") is None
     return found
-
-
-def _evidence(kept: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield what a result's metadata keeps of each verdict, at any depth."""
-    if isinstance(kept, Mapping):
-        if kept.keys() >= _MARKS and isinstance(kept["asked"], int):
-            yield kept
-            return
-        kept = list(kept.values())
-    if isinstance(kept, (list, tuple)):
-        for part in kept:
-            yield from _evidence(part)
