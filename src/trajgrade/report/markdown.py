@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from trajgrade.report import digest
+from trajgrade.report import digest, judged
 from trajgrade.report.markup import cell, code, plain, table
 from trajgrade.report.plain import number
 from trajgrade.report.saving import whole_file
@@ -53,6 +53,11 @@ def _blocks(run: Run) -> Iterator[str]:
             for key, metric in digest.metrics_of(run).items()
         ),
     )  # fmt: skip
+    if run.judge_alignment:
+        yield table(
+            [*judged.HEADINGS], ([cell(key), *cells] for key, *cells in judged.rows(run))
+        )
+        yield "\n".join(f"- {code(text)}" for text in judged.remarks(run))
     yield from _rates(run)
     if run.warnings:
         lines = [line for warning in run.warnings for line in warning.splitlines()]

@@ -17,7 +17,7 @@ from typing import Any
 
 from trajgrade.errors import MissingExtraError
 from trajgrade.jsontext import dumps
-from trajgrade.report import digest
+from trajgrade.report import digest, judged
 from trajgrade.report.plain import number, printable, printable_lines
 from trajgrade.report.saving import whole_file
 from trajgrade.result import EvaluationResult
@@ -70,6 +70,9 @@ def page(run: Run) -> str:
             }
             for one in run.outcomes
         ],
+        judges=[*map(_printable, judged.rows(run))],
+        judge_headings=judged.HEADINGS,
+        judge_remarks=[printable(text) for text in judged.remarks(run)],
         metrics=[_metric(metric) for metric in metrics.values()],
         rows=shown,
         hidden=len(run.rows) - len(shown),
@@ -78,6 +81,10 @@ def page(run: Run) -> str:
         style_hash=_hash(style),
         script_hash=_hash(script),
     )  # fmt: skip
+
+
+def _printable(cells: list[str]) -> list[str]:
+    return [printable(text) for text in cells]
 
 
 def _file(name: str) -> str:

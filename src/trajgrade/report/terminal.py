@@ -8,7 +8,7 @@ from typing import TextIO
 from rich.table import Table
 from rich.text import Text
 
-from trajgrade.report import digest
+from trajgrade.report import digest, judged
 from trajgrade.report.console import Screen
 from trajgrade.report.plain import count, number, printable
 from trajgrade.run import Explain, Run
@@ -35,6 +35,9 @@ def show(
     screen = Screen(stream)
     screen.block(Text(digest.heading(run), "bold"))
     screen.block(_metrics(run))
+    if run.judge_alignment:
+        remarks = [Text(printable(text)) for text in judged.remarks(run)]
+        screen.block(_judges(run), *remarks)
     ks, rates, left_out = digest.rates(run)
     if rates:
         screen.block(_rates(ks, rates), *map(Text, left_out))
@@ -82,6 +85,13 @@ def _metrics(run: Run) -> Table:
             ),
             Text("; ".join(digest.notes_of(metric))),
         )
+    return table
+
+
+def _judges(run: Run) -> Table:
+    table = _table(*judged.HEADINGS)
+    for key, *cells in judged.rows(run):
+        table.add_row(Text(printable(key)), *cells)
     return table
 
 
