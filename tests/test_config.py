@@ -331,3 +331,26 @@ def test_every_key_and_parameter_of_the_schema_is_described():
     assert [key for key, one in schema["properties"].items() if not one.get("description")] == []
     assert set(schema["properties"]) == set(Config.__struct_fields__)
     assert schema["$defs"]["trajectory_match"]["properties"]["mode"]["default"] == "strict"
+
+
+@pytest.mark.parametrize(
+    ("block", "fault"),
+    [
+        ({"reprot": "x.json"}, "judge_alignment.reprot: unknown key 'reprot'. Did you mean"),
+        ({"report": 5}, "judge_alignment.report: a path is needed, got 5"),
+        ({"report": "x", "ai_support": {"endpoint": "ollama"}}, "judge_alignment.ai_support"),
+    ],
+)
+def test_what_a_config_says_of_a_judges_report_is_checked(block: Any, fault: str):
+    found = faults_of(GOOD | {"judge_alignment": block})
+    assert [one for one in found if fault in one]
+
+
+def test_a_judges_report_and_potatos_judge_stand_in_one_block(folder: Path):
+    text = (
+        "dataset: runs.json\nevaluators: [trajectory_f1]\njudge_alignment:\n"
+        "  report: good.json\n  ai_support: {endpoint_type: ollama, ai_config: {model: x}}\n"
+    )
+    found = load_config(written(folder, text))
+    assert found.judge_alignment == {"report": str(folder / "good.json")}
+    assert found.judge.model == "x"

@@ -94,6 +94,31 @@ def test_words_are_labels_too(folder: Path, command: Command):
     assert "no label" in found["corrected_rate"]["why"]
 
 
+def test_what_was_measured_stands_beside_the_scores_of_later_runs(folder: Path, command: Command):
+    said = [{"id": name, "good": verdict} for name, verdict in PASSED.items()]
+    (folder / "said.jsonl").write_text("\n".join(map(json.dumps, said)))
+    metric = ("-e", "good=field:path=good")
+    command("score", "said.jsonl", *metric, "-o", "said.json", "-q")
+    align = ("judge", "align", "said.json", "--labels", "labels.csv", "--save", "good.json")
+    assert command(*align).code == 0
+    (measured,) = json.loads((folder / "good.json").read_text())["judge_alignment"]
+    assert measured["estimates"]["accuracy"]["value"] == pytest.approx(3 / 5)
+    done = command("score", "said.jsonl", *metric, "--judge-alignment", "good.json")
+    assert done.code == 0
+    assert "judge of" in done.out
+    assert "0.208 to 0.939" in done.out
+    (folder / "eval.yaml").write_text(
+        "dataset: said.jsonl\nevaluators: [{name: field, key: good, params: {path: good}}]\n"
+        "judge_alignment: {report: good.json}\n"
+    )
+    told = json.loads(command("run", "eval.yaml", "--json").out)
+    assert told["judge_alignment"][0]["estimates"] == measured["estimates"]
+    (folder / "good.json").write_text("{}")
+    broken = command("validate", "eval.yaml")
+    assert broken.code == 2
+    assert "`trajgrade judge align … --save FILE` writes one" in broken.err
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

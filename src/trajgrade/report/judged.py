@@ -1,4 +1,4 @@
-"""Judges beside the metrics that they score: how far each agrees with people, as it was measured."""
+"""Judges beside the metrics that they score: how far each agrees with people."""
 
 from __future__ import annotations
 
@@ -9,24 +9,30 @@ from trajgrade.alignment import Alignment
 from trajgrade.report.plain import count, number
 from trajgrade.run import Run
 
-HEADINGS = ("judge of", "kappa", "sensitivity", "specificity", "labels", "passes", "corrected")
+HEADINGS = ("judge of", "", "value", "interval", "of")
+
+_NAMES = {
+    "kappa": "Cohen's kappa", "sensitivity": "sensitivity", "specificity": "specificity",
+}  # fmt: skip
 
 
 def rows(run: Run) -> list[list[str]]:
-    """Return a line for each metric whose judge was measured, in the order of `HEADINGS`.
+    """Return what was measured of each metric's judge, in the order of `HEADINGS`.
 
-    `passes` is the share that the judge passes, `corrected` the share that people would have.
+    A pass rate is the run's own, as the judge gives it and as people would have.
     """
     return [
-        [
-            one.metric,
-            *(_shown(one.estimates.get(name)) for name in ("kappa", "sensitivity", "specificity")),
-            f"{one.n_labels:,}",
-            _shown(one.judged_rate),
-            _shown(one.corrected_rate),
-        ]
+        [one.metric if place == 0 else "", *cells]
         for one in run.judge_alignment
+        for place, cells in enumerate(_of(one))
     ]
+
+
+def _of(one: Alignment) -> Iterator[list[str]]:
+    for name, called in _NAMES.items():
+        yield [called, *_shown(one.estimates.get(name), "label")]
+    yield ["pass rate, as judged", *_shown(one.judged_rate, "example")]
+    yield ["pass rate, corrected", *_shown(one.corrected_rate, "example")]
 
 
 def remarks(run: Run) -> list[str]:
@@ -42,9 +48,10 @@ def _said(one: Alignment) -> Iterator[str]:
         yield f"the pass rate cannot be corrected: {one.corrected_rate.why}"
 
 
-def _shown(estimate: Estimate | None) -> str:
+def _shown(estimate: Estimate | None, noun: str) -> list[str]:
     if estimate is None or estimate.value is None:
-        return "-"
-    if estimate.low is None or estimate.high is None:
-        return number(estimate.value)
-    return f"{number(estimate.value)} ({number(estimate.low)} to {number(estimate.high)})"
+        return ["-", "", ""]
+    ends = ""
+    if estimate.low is not None and estimate.high is not None:
+        ends = f"{number(estimate.low)} to {number(estimate.high)}"
+    return [number(estimate.value), ends, count(estimate.n, noun)]

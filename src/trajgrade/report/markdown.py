@@ -55,7 +55,8 @@ def _blocks(run: Run) -> Iterator[str]:
     )  # fmt: skip
     if run.judge_alignment:
         yield table(
-            [*judged.HEADINGS], ([cell(key), *cells] for key, *cells in judged.rows(run))
+            [*judged.HEADINGS],
+            ([cell(key) if key else "", *cells] for key, *cells in judged.rows(run)),
         )
         yield "\n".join(f"- {code(text)}" for text in judged.remarks(run))
     yield from _rates(run)

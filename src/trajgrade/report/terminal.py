@@ -90,6 +90,7 @@ def _metrics(run: Run) -> Table:
 
 def _judges(run: Run) -> Table:
     table = _table(*judged.HEADINGS)
+    table.columns[1].justify = "left"
     for key, *cells in judged.rows(run):
         table.add_row(Text(printable(key)), *cells)
     return table
