@@ -3,7 +3,8 @@
 The server is a process of its own on loopback and speaks as OpenAI does. A first run asks it for
 every verdict; a second one takes all of them from the cache. Told are wall time against the ideal
 (verdicts × delay / concurrency), CPU of this process per verdict, and how much faster the second
-run is.
+run is. The same requests made by pydantic-ai alone, with nothing of trajgrade's, say how much of it
+is the client library's on this machine.
 
     python benchmarks/judge_throughput.py [--verdicts 2000] [--concurrency 64] [--delay 0.3]
 """
@@ -75,6 +76,38 @@ def graded(rows: list[dict[str, Any]], url: str, concurrency: int, cache: Path) 
     return took
 
 
+async def bare(prompts: list[str], url: str, concurrency: int) -> dict[str, Any]:
+    """Make as many requests by pydantic-ai alone, and return what it took."""
+    from openai import AsyncOpenAI
+    from pydantic_ai import direct, messages
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.output import OutputObjectDefinition
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    schema = {
+        "type": "object", "required": ["reasoning", "pass"], "additionalProperties": False,
+        "properties": {"reasoning": {"type": "string"}, "pass": {"type": "boolean"}},
+    }  # fmt: skip
+    shape = OutputObjectDefinition(json_schema=schema, name="verdict", strict=True)
+    wanted = ModelRequestParameters(output_mode="native", output_object=shape)
+    places = asyncio.Semaphore(concurrency)
+    async with AsyncOpenAI(api_key="none", base_url=url, max_retries=0) as client:
+        model = OpenAIChatModel("a-model", provider=OpenAIProvider(openai_client=client))
+
+        async def ask(prompt: str) -> None:
+            async with places:
+                asked = messages.ModelRequest(parts=[messages.UserPromptPart(prompt)])
+                await direct.model_request(
+                    model, [asked], model_request_parameters=wanted, instrument=False
+                )
+
+        await ask(prompts[0])
+        wall, cpu = time.perf_counter(), time.process_time()
+        await asyncio.gather(*map(ask, prompts))
+        return {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+
+
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -104,6 +137,8 @@ def main() -> None:
         graded(rows[:1], url, given.concurrency, Path(folder) / "warm.db")
         asked = graded(rows, url, given.concurrency, cache)
         kept = graded(rows, url, given.concurrency, cache)
+        prompts = [f"{'x' * 2500} {n}" for n in range(given.verdicts)]
+        alone = asyncio.run(bare(prompts, url, given.concurrency))
         server.communicate("")
     ideal = given.verdicts * given.delay / given.concurrency
     print(
@@ -112,6 +147,8 @@ def main() -> None:
     print(f"ideal         {ideal:8.2f} s")
     print(f"asked         {asked['wall']:8.2f} s   {asked['wall'] / ideal:.2f} × the ideal")
     print(f"  CPU         {asked['cpu'] / given.verdicts * 1000:8.2f} ms per verdict")
+    print(f"pydantic-ai   {alone['wall']:8.2f} s   {alone['wall'] / ideal:.2f} × the ideal, alone")
+    print(f"  CPU         {alone['cpu'] / given.verdicts * 1000:8.2f} ms per request")
     print(f"from cache    {kept['wall']:8.2f} s   {asked['wall'] / kept['wall']:.0f} × faster")
     print(f"  CPU         {kept['cpu'] / given.verdicts * 1000:8.2f} ms per verdict")
     print(f"load of this machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")

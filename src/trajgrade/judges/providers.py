@@ -314,7 +314,10 @@ class _Pools(httpx2.AsyncBaseTransport):
     """Several pools of connections, used in turn: each request looks through one of them whole."""
 
     def __init__(self) -> None:
-        self._pools = [httpx2.AsyncHTTPTransport(limits=_CONNECTIONS) for _ in range(_POOLS)]
+        secured = httpx2.create_ssl_context()  # each pool's own would take as long as a verdict
+        self._pools = [
+            httpx2.AsyncHTTPTransport(verify=secured, limits=_CONNECTIONS) for _ in range(_POOLS)
+        ]
         self._turns = cycle(self._pools)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
