@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import msgspec
@@ -230,3 +231,18 @@ def address_of(text: str) -> Address:
         )
     check_name(found["name"])
     return Address(found["name"], found["as_of"] or LATEST, found["split"] or "")
+
+
+def following(
+    versions: Sequence[DatasetVersion], name: str, rows: Sequence[Kept], digest: str, note: str
+) -> DatasetVersion:
+    """Return the record of the version that comes after these, the newest of which is the first."""
+    return DatasetVersion(
+        name=name,
+        version=versions[0].version + 1 if versions else 1,
+        hash=digest,
+        created_at=datetime.now(UTC),
+        n_rows=len(rows),
+        note=note,
+        splits=dict(Counter(row.split for row in rows if row.split)),
+    )

@@ -9,27 +9,26 @@ A version's file is written whole before the index names it, and is never change
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from trajgrade.errors import DatasetError, StoreError, unknown
+from trajgrade.errors import StoreError
 from trajgrade.jsontext import dumps, read_back
 from trajgrade.stores.hold import HeldError, Hold
+from trajgrade.stores.versioned import VersionedDatasets
 from trajgrade.versions import (
     LATEST,
     DatasetVersion,
     Kept,
     check_name,
     check_tag,
+    following,
     hash_of,
     kept,
     meant,
-    merged,
 )
 
 
@@ -40,7 +39,7 @@ class Index(msgspec.Struct):
     tags: dict[str, int] = {}
 
 
-class FolderDatasets:
+class FolderDatasets(VersionedDatasets):
     """Datasets in a folder.
 
     Args:
@@ -49,20 +48,6 @@ class FolderDatasets:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-
-    def put(
-        self, name: str, rows: Iterable[Mapping[str, Any]], *, note: str = ""
-    ) -> DatasetVersion:
-        """Keep rows as the newest version; where they are the newest already, that is returned."""
-        check_name(name)
-        return self._put(name, lambda _old: kept(rows, name), note)
-
-    def add(
-        self, name: str, rows: Iterable[Mapping[str, Any]], *, note: str = ""
-    ) -> DatasetVersion:
-        """Keep the newest version with these rows, which replace those of their ids."""
-        check_name(name)
-        return self._put(name, lambda old: merged(old, kept(rows, name)), note)
 
     def _put(
         self, name: str, made: Callable[[list[Kept]], list[Kept]], note: str
@@ -74,19 +59,7 @@ class FolderDatasets:
             digest = hash_of(rows)
             if versions and versions[0].hash == digest:
                 return versions[0]
-            splits: dict[str, int] = {}
-            for row in rows:
-                if row.split:
-                    splits[row.split] = splits.get(row.split, 0) + 1
-            version = DatasetVersion(
-                name=name,
-                version=len(versions) + 1,
-                hash=digest,
-                created_at=datetime.now(UTC),
-                n_rows=len(rows),
-                note=note,
-                splits=splits,
-            )
+            version = following(versions, name, rows, digest, note)
             _write(self._file(name, version.version), b"".join(row.text + b"\n" for row in rows))
             index.versions.append(version)
             self._save(name, index)
@@ -111,29 +84,15 @@ class FolderDatasets:
         check_name(name)
         return _read(self._index(name))
 
-    def version(self, name: str, as_of: str | int = LATEST) -> DatasetVersion:
-        """Return the version that a tag, a number or `latest` means."""
-        return meant(as_of, self._known(self.versions(name), name), name)
-
     def kept(self, name: str, as_of: str | int = LATEST, split: str = "") -> Iterator[Kept]:
         """Yield a version's rows as they are kept."""
         rows = self._kept(name, self.version(name, as_of))
         return (row for row in rows if not split or row.split == split)
 
-    def rows(self, name: str, as_of: str | int = LATEST, split: str = "") -> Iterator[Any]:
-        """Yield a version's rows."""
-        return (read_back(row.text) for row in self.kept(name, as_of, split))
-
     def _kept(self, name: str, version: DatasetVersion) -> Iterator[Kept]:
         with self._file(name, version.version).open("rb") as lines:
             for line in lines:
                 yield from kept([read_back(line)], name)
-
-    def _known(self, versions: list[DatasetVersion], name: str) -> list[DatasetVersion]:
-        if not versions:
-            there = self.names()
-            raise DatasetError(unknown("dataset", name, there) if there else f"no dataset {name!r}")
-        return versions
 
     def _file(self, name: str, version: int) -> Path:
         return self._folder / name / f"v{version:04}.jsonl"

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 import msgspec
 from sqlalchemy import Connection, Select, delete, insert, select
 
-from trajgrade.errors import DatasetError
 from trajgrade.jsontext import dumps, read_back
 from trajgrade.stores.dataset_tables import CONTENTS, ITEMS, TAGS, VERSIONS
 from trajgrade.stores.growing import searchable
-from trajgrade.versions import (
-    LATEST,
-    DatasetVersion,
-    Kept,
-    check_name,
-    check_tag,
-    hash_of,
-    kept,
-    meant,
-    merged,
-)
+from trajgrade.stores.versioned import VersionedDatasets
+from trajgrade.versions import LATEST, DatasetVersion, Kept, check_tag, following, hash_of, meant
 
 _PAGE = 500
 
@@ -40,7 +29,7 @@ class Database(Protocol):
         ...
 
 
-class SqlDatasets:
+class SqlDatasets(VersionedDatasets):
     """Datasets in a database.
 
     Args:
@@ -50,25 +39,13 @@ class SqlDatasets:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def put(
-        self, name: str, rows: Iterable[Mapping[str, Any]], *, note: str = ""
+    def _put(
+        self, name: str, made: Callable[[list[Kept]], list[Kept]], note: str
     ) -> DatasetVersion:
-        """Keep rows as the newest version; where they are the newest already, that is returned."""
-        check_name(name)
-        return self._put(name, lambda _old: kept(rows, name), note)
-
-    def add(
-        self, name: str, rows: Iterable[Mapping[str, Any]], *, note: str = ""
-    ) -> DatasetVersion:
-        """Keep the newest version with these rows, which replace those of their ids."""
-        check_name(name)
-        return self._put(name, lambda old: merged(old, kept(rows, name)), note)
-
-    def _put(self, name: str, made: Any, note: str) -> DatasetVersion:
         with self._database.writing() as connection:
             versions = _versions(connection, name)
             old = _items(connection, name, versions[0].version) if versions else []
-            rows: list[Kept] = made(old)
+            rows = made(old)
             digest = hash_of(rows)
             if versions and versions[0].hash == digest:
                 return versions[0]
@@ -78,7 +55,7 @@ class SqlDatasets:
         """Have a tag name a version, and no other."""
         check_tag(tag)
         with self._database.writing() as connection:
-            version = meant(as_of, _known(_versions(connection, name), name), name)
+            version = meant(as_of, self._known(_versions(connection, name), name), name)
             connection.execute(delete(TAGS).where(TAGS.c.dataset == name, TAGS.c.tag == tag))
             values = {"dataset": name, "tag": tag, "version": version.version}
             connection.execute(insert(TAGS).values(values))
@@ -95,10 +72,6 @@ class SqlDatasets:
         tags = self._database.found(_tags(name))
         return _read(self._database.found(_records(name)), tags)
 
-    def version(self, name: str, as_of: str | int = LATEST) -> DatasetVersion:
-        """Return the version that a tag, a number or `latest` means."""
-        return meant(as_of, _known(self.versions(name), name, self.names), name)
-
     def kept(self, name: str, as_of: str | int = LATEST, split: str = "") -> Iterator[Kept]:
         """Yield a version's rows as they are kept, few of them in memory at a time."""
         version = self.version(name, as_of)
@@ -110,10 +83,6 @@ class SqlDatasets:
                 after = place
             if len(page) < _PAGE:
                 return
-
-    def rows(self, name: str, as_of: str | int = LATEST, split: str = "") -> Iterator[Any]:
-        """Yield a version's rows."""
-        return (read_back(row.text) for row in self.kept(name, as_of, split))
 
 
 def _records(name: str) -> Select[Any]:
@@ -135,15 +104,6 @@ def _read(records: Iterable[Any], tags: Iterable[Any]) -> list[DatasetVersion]:
 
 def _versions(connection: Connection, name: str) -> list[DatasetVersion]:
     return _read(list(connection.execute(_records(name))), list(connection.execute(_tags(name))))
-
-
-def _known(versions: list[DatasetVersion], name: str, names: Any = None) -> list[DatasetVersion]:
-    if not versions:
-        from trajgrade.errors import unknown
-
-        there = names() if names is not None else []
-        raise DatasetError(unknown("dataset", name, there) if there else f"no dataset {name!r}")
-    return versions
 
 
 def _of(name: str, version: int) -> Any:
@@ -180,19 +140,7 @@ def _written(
     digest: str,
     note: str,
 ) -> DatasetVersion:
-    splits: dict[str, int] = {}
-    for row in rows:
-        if row.split:
-            splits[row.split] = splits.get(row.split, 0) + 1
-    made = DatasetVersion(
-        name=name,
-        version=versions[0].version + 1 if versions else 1,
-        hash=digest,
-        created_at=datetime.now(UTC),
-        n_rows=len(rows),
-        note=note,
-        splits=splits,
-    )
+    made = following(versions, name, rows, digest, note)
     values = {"dataset": name, "version": made.version, "record": dumps(made).decode()}
     number = connection.execute(insert(VERSIONS).values(values)).inserted_primary_key
     assert number is not None  # noqa: S101 the table has a key
