@@ -2,7 +2,8 @@
 
 In: msgspec's strict reading first. What it refuses but other programs write (NaN, 1e400, a
 byte-order mark, lone surrogates) is read once more by the standard library, bounded in depth and
-digits, and noted.
+digits, and noted. A number beyond the largest float is the integer that it is: 1e400 and 1e500
+differ.
 
 Out: non-finite numbers and lone surrogates, which JSON has no place for, are written as text that
 begins with `trajgrade:`; an object that JSON has no place for is written as its type and repr.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -52,7 +54,9 @@ def _lenient(text: str | bytes) -> Any:
     if isinstance(text, bytes):
         text = text.decode("utf-8-sig", errors="surrogatepass")
     try:
-        return json.loads(text.removeprefix("\ufeff"), parse_int=_bounded_int)
+        return json.loads(
+            text.removeprefix("\ufeff"), parse_int=_bounded_int, parse_float=_exact_float
+        )
     except RecursionError:
         raise ValueError("nested too deeply to be read") from None
 
@@ -61,6 +65,20 @@ def _bounded_int(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
         raise ValueError(f"an integer of {len(digits)} digits (at most {MAX_DIGITS} are read)")
     return int(digits)
+
+
+def _exact_float(digits: str) -> float | int:
+    """Return a number; one that a float would make infinite as the integer that it is."""
+    value = float(digits)
+    if math.isfinite(value):
+        return value
+    exact = Decimal(digits)
+    if exact.adjusted() >= MAX_DIGITS or exact != exact.to_integral_value():
+        raise ValueError(
+            f"the number {shorten(digits, 40)}, too large to be read (at most {MAX_DIGITS} digits "
+            "before the point, and none after it)"
+        )
+    return int(exact)
 
 
 def dumps(value: Any, *, indent: int | None = None) -> bytes:

@@ -12,6 +12,7 @@ calls), all lines are; else each line is a trace of its own, and lines are read 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -31,6 +32,7 @@ OnError = Callable[[TraceError], None]
 
 _SHOWN = 50
 _LONGEST_PATH = 4096
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # no text has those; ESC colours some
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".gz", ".txt", ".log", ".csv", ".tsv")
 
 
@@ -134,7 +136,8 @@ def _is_path(text: str) -> bool:
 
 def _message(content: bytes) -> bytes | None:
     """Return bytes that some format reads as they are, a protobuf message; None for text."""
-    if content[:1] != b"\n" or content.lstrip()[:1] in (b"{", b"["):
+    begin = content[:_LONGEST_PATH]
+    if content.lstrip()[:1] in (b"{", b"[") or not (begin[:1] == b"\n" or _BINARY.search(begin)):
         return None
     return content if detection.claimants(Glimpse(content, parsed=True)) else None
 

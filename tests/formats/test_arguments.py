@@ -57,8 +57,83 @@ def test_json_that_only_some_programs_write_is_read_and_noted():
     value, state = parsed('{"a": NaN, "b": 1e999}', "f", notes)
     assert state == "ok"
     assert math.isnan(value["a"])
-    assert value["b"] == math.inf
+    assert value["b"] == 10**999
     assert "not strict JSON" in notes[0]
+
+
+def test_numbers_beyond_the_largest_float_are_equal_to_themselves_only():
+    one, other, whole, below = (
+        parsed(raw, "f", [])[0] for raw in ("[1e400]", "[1e500]", f"[{10**400}]", "[-1.5e400]")
+    )
+    assert one == whole == [10**400]
+    assert other == [10**500]
+    assert below == [-15 * 10**399]
+
+
+@pytest.mark.parametrize("raw", ["[1e4000]", "[1E999999999]", f"[{'9' * 400}.5]"])
+def test_a_number_that_is_too_large_to_be_exact_stays_text(raw: str):
+    notes: list[str] = []
+    assert parsed(raw, "f", notes) == (raw, "unparseable")
+    assert len(notes) == 1
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"to": 1, "to": 2}',
+        '{"to" : 1, "to" : 2, "at": "a:b"}',
+        '{"at": {"to": [1], "to": [2]}}',
+        '[{"to": 1, "to": 1}]',
+        '{"\\u0074o": NaN, "to": 1}',
+        '{"\\u0074o": 0, "to": 1}',
+    ],
+)
+def test_a_name_that_an_object_has_twice_is_noted(raw: str):
+    notes: list[str] = []
+    assert parsed(raw, "f", notes)[0] == json.loads(raw)
+    assert "f: its arguments give 'to' more than once; the last one counts" in notes
+
+
+@pytest.mark.parametrize(
+    "raw", ['{"at": "09:14:00"}', '{"a": {"b": 1}, "c": ["x:y"]}', '[{"a": 1}, {"a": 2}]', "[1]"]
+)
+def test_colons_and_names_of_several_objects_are_no_doubles(raw: str):
+    notes: list[str] = []
+    assert parsed(raw, "f", notes) == (json.loads(raw), "ok")
+    assert notes == []
+
+
+values = st.recursive(
+    st.one_of(st.none(), st.text(alphabet='a:"', max_size=4), st.integers(0, 3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.lists(st.tuples(st.sampled_from("ab"), inner), max_size=3).map(tuple),
+    ),
+    max_leaves=8,
+)
+
+
+def written(value: Any) -> str:
+    """JSON of lists, and of tuples of pairs, which are objects that may have a name twice."""
+    if isinstance(value, tuple):
+        return "{" + ", ".join(f'"{name}": {written(one)}' for name, one in value) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(written, value)) + "]"
+    return json.dumps(value)
+
+
+def has_double(value: Any) -> bool:
+    if isinstance(value, tuple):
+        names = [name for name, _ in value]
+        return len(names) != len(set(names)) or any(has_double(one) for _, one in value)
+    return isinstance(value, list) and any(map(has_double, value))
+
+
+@given(values)
+def test_every_double_is_noted_and_nothing_else(value: Any):
+    notes: list[str] = []
+    parsed(written(value), "f", notes)
+    assert bool(notes) == has_double(value)
 
 
 def test_the_same_object_comes_back_and_is_not_changed():

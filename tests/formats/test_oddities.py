@@ -9,6 +9,7 @@ import pytest
 
 from tests.formats.run_samples import otlp
 from trajgrade import read_traces
+from trajgrade.errors import MalformedTraceError
 from trajgrade.trajectory import Trajectory
 
 OSLO = {"to": "Oslo"}
@@ -19,7 +20,7 @@ def calls(data: Any) -> list[tuple[str, Any]]:
     return [(call.name, call.args) for call in Trajectory.from_any(data).tool_calls]
 
 
-def openai(*some: tuple[str | None, Any], name: str = "trains") -> dict[str, Any]:
+def openai(*some: tuple[Any, Any], name: str = "trains") -> dict[str, Any]:
     return {
         "role": "assistant",
         "content": None,
@@ -30,7 +31,7 @@ def openai(*some: tuple[str | None, Any], name: str = "trains") -> dict[str, Any
     }
 
 
-def answer(key: str | None, content: str) -> dict[str, Any]:
+def answer(key: Any, content: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": key, "content": content}
 
 
@@ -122,6 +123,38 @@ def test_results_without_ids_belong_to_calls_in_order(key: str | None):
     messages = [ASKED, openai((key, "{}"), (key, OSLO)), answer(key, "1"), answer(key, "2")]
     run = Trajectory.from_any(messages)
     assert [(call.args, call.result) for call in run.tool_calls] == [({}, "1"), (OSLO, "2")]
+
+
+@pytest.mark.parametrize(("given", "key"), [(["c1"], "c1"), ([], None), ([7], "7")])
+def test_an_id_that_stands_in_a_list_is_that_id(given: list[Any], key: str | None):
+    messages: list[Any] = [ASKED, openai(("c0", {}), (given, OSLO)), answer(given, "09:14")]
+    run = Trajectory.from_any(messages)
+    assert [(call.id, call.result) for call in run.tool_calls] == [
+        ("c0", None),
+        (key, "09:14"),
+    ]
+
+
+def test_several_ids_where_one_call_has_its_own_are_an_error_that_says_where():
+    with pytest.raises(MalformedTraceError, match=r"message 1, call 0, id: expected an id, found"):
+        Trajectory.from_any([ASKED, openai((["c1", "c2"], OSLO))])
+
+
+def test_a_result_with_the_ids_of_several_calls_is_that_of_each():
+    asks = openai(("c1", OSLO), ("c2", {"to": "Bergen"}))
+    told = {"role": "tool", "content": "none", "tool_call_ids": ["c1", "c2"], "agent": "main"}
+    history = [{**ASKED, "agent": "main"}, {**asks, "agent": "main", "action": "trains"}, told]
+    step = {"action": "trains", "observation": "none", "response": "", "state": "{}"}
+    run = Trajectory.from_any({"history": history, "trajectory": [step]})
+    assert [(call.id, call.result) for call in run.tool_calls] == [("c1", "none"), ("c2", "none")]
+
+
+def test_an_id_that_is_the_path_of_a_class_is_no_id_of_a_call():
+    fields = {"content": "", "tool_calls": [{"name": "trains", "args": OSLO, "id": "c1"}]}
+    path = ["langchain", "schema", "messages", "AIMessage"]
+    messages = [{"lc": 1, "type": "constructor", "id": path, "kwargs": fields}]
+    (call,) = Trajectory.from_any(messages).tool_calls
+    assert (call.name, call.args, call.id) == ("trains", OSLO, "c1")
 
 
 # 6

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,53 @@ def test_b069_what_an_agent_run_as_a_tool_calls_is_inside_its_call():
         "math_agent",
         [("add", {"a": 1})],
     )
+
+
+def test_agents_inside_agents_each_have_their_own_calls():
+    def agent(name: str) -> dict[str, Any]:
+        return {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
+
+    document = otlp(
+        ("root", 1, agent("root")),
+        ("c0", 2, chat(asked("planner", "1", arguments={}), asked("clock", "9", arguments={}))),
+        ("t1", 3, tool("planner", **{"call.id": "1"})),
+        ("plan", 4, agent("planner")),
+        ("c1", 5, chat(asked("guide", "2", arguments={"n": 1}))),
+        ("t2", 6, tool("guide", **{"call.id": "2"})),
+        ("guide", 7, agent("guide")),
+        ("c2", 8, chat(asked("trains", "3", arguments={"to": "Oslo"}))),
+        ("t3", 9, tool("trains", **{"call.id": "3"})),
+        ("t9", 10, tool("clock", **{"call.id": "9"})),
+    )
+    within = {"c0": "root", "t1": "root", "t9": "root", "plan": "t1", "c1": "plan", "t2": "plan",
+              "guide": "t2", "c2": "guide", "t3": "guide"}  # fmt: skip
+    run = Trajectory.from_any(inside(document, **within))
+    assert [(c.name, c.agent) for c in run.tool_calls] == [("planner", "root"), ("clock", "root")]
+    (second,) = run.tool_calls[0].children
+    (third,) = second.children
+    assert [(second.name, second.agent), (third.name, third.agent, third.args)] == [
+        ("guide", "planner"),
+        ("trains", "guide", {"to": "Oslo"}),
+    ]
+    assert run.agents == ["root", "planner", "guide"]
+    assert [call.name for call in run.of_agent("guide").tool_calls] == ["trains"]
+
+
+def test_agents_that_take_over_are_on_one_level():
+    def agent(name: str) -> dict[str, Any]:
+        return {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
+
+    document = otlp(
+        ("a", 1, agent("front")),
+        ("c", 2, chat(asked("transfer", "1", arguments={}))),
+        ("b", 3, agent("guide")),
+        ("d", 4, chat(asked("trains", "2", arguments={"to": "Oslo"}))),
+    )
+    run = Trajectory.from_any(inside(document, c="a", b="a", d="b"))
+    assert [(call.name, call.agent) for call in run.tool_calls] == [
+        ("transfer", "front"),
+        ("trains", "guide"),
+    ]
 
 
 def test_a_wrapper_around_a_tool_is_the_same_call():
@@ -298,6 +346,25 @@ def test_each_trace_is_a_trajectory_and_those_without_an_agent_are_left_out():
     assert [t.id for t in detection.read(document)] == ["trace a", "trace b"]
 
 
+def test_the_traces_of_one_file_do_not_mix(tmp_path: Path):
+    """Their spans stand in each other's way: equal span ids and call ids, in turns."""
+    lines = []
+    for at, (op, more) in enumerate(
+        (("chat", chat(asked("trains", "1", arguments={"to": "Oslo"}))), ("run", tool("trains")))
+    ):
+        for trace in ("t1", "t2"):
+            document = otlp((op, at + 1, {**more, "gen_ai.tool.call.result": trace}))
+            document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["traceId"] = trace
+            lines.append(json.dumps(document))
+    file = tmp_path / "traces.jsonl"
+    file.write_text("\n".join(lines))
+    runs = list(read_traces(file))
+    assert [(run.id, [(c.name, c.result) for c in run.tool_calls]) for run in runs] == [
+        ("t1", [("trains", "t1")]),
+        ("t2", [("trains", "t2")]),
+    ]
+
+
 def test_spans_inside_each_other_in_a_circle_are_read_all_the_same():
     document = inside(otlp(("a", 1, ASKS), ("b", 2, tool("g"))), a="b", b="a")
     trajectory = Trajectory.from_any(document)
@@ -364,6 +431,58 @@ def test_the_bytes_that_the_sdk_exports_are_read(tmp_path: Path):
 def test_arguments_that_the_sdk_did_not_record_are_unknown_in_bytes_too():
     (run,) = read_traces(exported(arguments=False))
     assert [(call.args, call.args_state) for call in run.tool_calls] == [(None, "unknown")]
+
+
+def in_four_bytes(message: bytes) -> bytes:
+    """As the Collector's file exporter writes a message (`format: proto`)."""
+    return len(message).to_bytes(4) + message
+
+
+def in_a_varint(message: bytes) -> bytes:
+    """As protobuf's libraries write delimited messages."""
+    size, length = len(message), b""
+    while size > 0x7F:
+        length += bytes([size & 0x7F | 0x80])
+        size >>= 7
+    return length + bytes([size]) + message
+
+
+@pytest.mark.parametrize("framed", [in_four_bytes, in_a_varint])
+@pytest.mark.parametrize("number", [1, 3])
+def test_messages_with_their_length_before_each_are_read(
+    framed: Callable[[bytes], bytes], number: int, tmp_path: Path
+):
+    content = b"".join(framed(exported()) for _ in range(number))
+    file = tmp_path / "spans.bin"
+    file.write_bytes(content)
+    for source in (content, file):
+        runs = list(read_traces(source))
+        assert len({run.id for run in runs}) == number
+        assert [(c.name, c.args) for run in runs for c in run.tool_calls] == [
+            ("trains", {"to": "Oslo"})
+        ] * number
+
+
+@pytest.mark.parametrize("framed", [in_four_bytes, in_a_varint])
+def test_messages_of_which_the_last_ends_too_early_are_refused(framed: Callable[[bytes], bytes]):
+    content = framed(exported()) * 2
+    with pytest.raises(TraceError):
+        list(read_traces(content[:-1]))
+
+
+def test_the_messages_of_one_trace_are_taken_together_in_bytes_too():
+    service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
+    request = service.ExportTraceServiceRequest.FromString(exported())
+    spans = request.resource_spans[0].scope_spans[0].spans
+    held = list(spans)
+    content = b""
+    for span in held:
+        del spans[:]
+        spans.append(span)
+        content += in_four_bytes(request.SerializeToString())
+    (run,) = read_traces(content)
+    assert [(call.name, call.agent) for call in run.tool_calls] == [("trains", "guide")]
+    assert run.final_response == "Yes."
 
 
 @pytest.mark.parametrize("length", [50, -1])

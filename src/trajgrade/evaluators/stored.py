@@ -5,7 +5,7 @@ For example the reward that an environment gave the run: `{field: {path: reward,
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -81,8 +81,13 @@ class Stored(Evaluator):
             return self.unscored("no_output", f"the row has nothing at {self.path!r}")
         if isinstance(found, bool):
             return EvaluationResult(self.key, float(found), found, f"{self.path} is {found}")
-        if not is_number(found) or not math.isfinite(found):
+        if not is_number(found):
             raise ValueError(f"{self.path!r} holds {shorten(found)}; a number or flag is needed")
+        if abs(found) > sys.float_info.max or found != found:  # noqa: PLR0124 NaN alone differs
+            raise ValueError(
+                f"{self.path!r} holds {shorten(found)}; a finite number is needed, "
+                f"of at most {sys.float_info.max:.1e}"
+            )
         value: Any = found
         if self.pass_ is not None:
             value = found >= self.pass_ - TOLERANCE

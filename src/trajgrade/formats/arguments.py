@@ -11,7 +11,10 @@ it is an error, since a call whose arguments are dropped agrees with calls that 
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Collection
+from contextlib import suppress
 from math import isfinite
 from typing import Any
 
@@ -40,6 +43,7 @@ BESIDE = frozenset({
 })  # fmt: skip
 """What stands beside the name of a call in some format, and is no argument."""
 _CONTAINERS = (dict, list, tuple, set, frozenset)
+_HELD = (dict, list)
 _HOLDERS = (dict, list, tuple, str)
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
@@ -128,6 +132,11 @@ def parsed(raw: Any, place: str, notes: list[str]) -> tuple[Any, ArgsState]:
             return _lenient(raw, place, notes)
         if len(raw) > SHORT and raw.count("[") + raw.count("{") > MAX_DEPTH:
             bounded(value, place)
+        kind = type(value)
+        if kind is dict or kind is list:
+            colons = raw.count(":")
+            if colons != len(value) or kind is list:
+                _note_doubles(raw, value, colons, place, notes)
         return (value if value or value not in (None, "") else {}), "ok"
     if raw is None or raw is msgspec.UNSET:
         return {}, "ok"
@@ -154,6 +163,42 @@ def _is_odd(value: Any) -> bool:
     return False
 
 
+def _note_doubles(raw: str, value: Any, colons: int, place: str, notes: list[str]) -> None:
+    """Note the names that a JSON text gives twice in one object: the last one counts.
+
+    Each name has its colon, so that as many colons as names are proof that none was lost; more may
+    also stand in texts, and only then is the text read once more.
+    """
+    if colons == _names_in(value):
+        return
+    doubles: dict[str, None] = {}
+
+    def pair(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            names = Counter(name for name, _ in pairs)
+            doubles.update((name, None) for name, times in names.items() if times > 1)
+        return made
+
+    json.loads(raw, object_pairs_hook=pair, parse_int=str, parse_float=str)
+    if doubles:
+        said = ", ".join(shorten(name, 40) for name in list(doubles)[:5])
+        notes.append(f"{place}: its arguments give {said} more than once; the last one counts")
+
+
+def _names_in(value: Any) -> int:
+    names = 0
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            names += len(item)
+            stack.extend(one for one in item.values() if isinstance(one, _HELD))
+        else:
+            stack.extend(one for one in item if isinstance(one, _HELD))
+    return names
+
+
 def _lenient(raw: str, place: str, notes: list[str]) -> tuple[Any, ArgsState]:
     if not raw or raw.isspace():
         return {}, "ok"
@@ -165,6 +210,9 @@ def _lenient(raw: str, place: str, notes: list[str]) -> tuple[Any, ArgsState]:
         return raw, "unparseable"
     notes.extend(f"{place}: its arguments are {remark}" for remark in remarks)
     bounded(value, place)
+    if isinstance(value, _HELD):
+        with suppress(ValueError):  # a byte-order mark
+            _note_doubles(raw, value, raw.count(":"), place, notes)
     return value, "ok"
 
 
