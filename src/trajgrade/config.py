@@ -151,6 +151,8 @@ class Config(
             "engine": self.engine,
             "workers": self.workers,
             "judge_alignment": (self.judge_alignment or {}).get("report", ()),
+            "baseline": self.baseline,
+            "no_regression": self.no_regression,
             **self._answering(),
         }
 

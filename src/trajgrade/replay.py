@@ -7,8 +7,10 @@ a row on which it failed is still a failure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+import msgspec
 
 from trajgrade.alignment import alignments_in
 from trajgrade.contracts import Store
@@ -19,8 +21,9 @@ from trajgrade.keeping import example_of, key_of
 from trajgrade.packing import unpack
 from trajgrade.record import RUN, Key, RunRecord
 from trajgrade.run import Row, Run
+from trajgrade.summary import MetricSummary
 from trajgrade.tally import Graded, Metric, Tally
-from trajgrade.thresholds import judge, parse_thresholds
+from trajgrade.thresholds import Outcome, judge, parse_thresholds
 
 
 def is_run(place: object) -> bool:
@@ -85,9 +88,6 @@ def run_of(store: Store, record: RunRecord) -> Run:
             tally.rows.amend(len(tally.rows) - 1, key, said)
     summary, agent_summary = tally.summary(), tally.agent_summary()
     found = {**summary, **agent_summary}
-    bounds = [
-        t for t in parse_thresholds(record.settings.get("thresholds", {})) if t.metric in found
-    ]
     told: Mapping[str, Any] = record.result or {}
     return Run(
         id=record.id,
@@ -97,7 +97,7 @@ def run_of(store: Store, record: RunRecord) -> Run:
         name=record.name,
         dataset=record.dataset,
         evaluators=dict(record.settings.get("evaluators", {})),
-        outcomes=tuple(judge(bound, found[bound.metric]) for bound in bounds),
+        outcomes=tuple(_outcomes(record, found)),
         warnings=tuple(told.get("warnings", ())),
         judge_alignment=alignments_in(told),
         worst=tally.worst(),
@@ -105,3 +105,14 @@ def run_of(store: Store, record: RunRecord) -> Run:
         started_at=record.started_at,
         seconds=record.seconds,
     )
+
+
+def _outcomes(record: RunRecord, found: Mapping[str, MetricSummary]) -> Iterator[Outcome]:
+    """Yield what thresholds come to, and what the gates came to when the run ended."""
+    bounds = parse_thresholds(record.settings.get("thresholds", {}))
+    judged = [judge(bound, found[bound.metric]) for bound in bounds if bound.metric in found]
+    yield from judged
+    told = {outcome.threshold for outcome in judged}
+    for plain in (record.result or {}).get("thresholds", ()):
+        if plain["threshold"] not in told:
+            yield msgspec.convert(plain, Outcome)

@@ -4,116 +4,33 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from trajgrade.agent import Agent
 from trajgrade.aligned import Measured, attached, read_alignments
 from trajgrade.budget import Budget, Spending
-from trajgrade.contracts import EvaluatorLike, Store
+from trajgrade.comparison.gating import Gating
+from trajgrade.contracts import Store
 from trajgrade.counted import OnRow, Progress, counted
-from trajgrade.dataset import Dataset, Example, Needs, Selected
+from trajgrade.dataset import Dataset, Selected
 from trajgrade.errors import ConfigError
-from trajgrade.evaluators.appointed import with_judge
 from trajgrade.evaluators.evaluator import described
-from trajgrade.evaluators.spelling import graders
 from trajgrade.flow import Keeper, flow
 from trajgrade.grading import Grader
 from trajgrade.keeping import Keeping, Retry
-from trajgrade.measured import MEASURED, OnFailure, check
-from trajgrade.record import DATASET, RUN, EngineName, State
+from trajgrade.measured import OnFailure
+from trajgrade.planning import Plan, planned
+from trajgrade.record import DATASET, EngineName, State
 from trajgrade.recording import begin_record
 from trajgrade.replay import Replay, is_run
 from trajgrade.run import Explain, InterruptedRunError, Run
 from trajgrade.spread import engine_of, spread
-from trajgrade.tally import Metric, Tally, metrics_of
-from trajgrade.thresholds import Threshold, judge, parse_thresholds
-from trajgrade.trials import check_trials, repeated
-from trajgrade.view import lacks_of, needs_of, strangers_in
-
-
-class Plan(NamedTuple):
-    """What is to be run, built and checked.
-
-    Attributes:
-        dataset: The dataset.
-        select: Which of its rows are graded.
-        evaluators: What grades them.
-        metrics: What is known of their metrics.
-        keys: Their metrics' names; None where they are known only from the results.
-        agent: What answers first, if anything.
-        on_failure: Whether a row on which the agent failed counts as the worst score.
-        explain: Which rows keep the alignment of their calls.
-        bounds: What must hold.
-        lacks: Which metrics lack their column in the whole dataset.
-        replay: The kept run that is graded again, if one is.
-        trials: How many times each example is answered.
-    """
-
-    dataset: Dataset
-    select: Selected
-    evaluators: Sequence[EvaluatorLike]
-    metrics: dict[str, Metric]
-    keys: Sequence[str] | None
-    agent: Agent | None
-    on_failure: OnFailure
-    explain: Explain
-    bounds: Sequence[Threshold]
-    lacks: Sequence[str]
-    replay: Replay | None = None
-    trials: int = 1
-
-    @property
-    def answered(self) -> bool:
-        """Whether an agent answers, or answered."""
-        return self.agent is not None or self.replay is not None
-
-    def examples(self) -> Iterator[Example]:
-        """Yield the examples that are graded, read as far as is needed."""
-        gives = None if self.agent is None else self.agent.gives
-        needs = needs_of(self.evaluators, given=gives)
-        if self.agent is not None:
-            needs |= Needs(self.agent.reads, frozenset())
-        return repeated(self.select.of(self.dataset.examples(needs)), self.trials)
-
-    def grader(self) -> Grader:
-        """Return what grades each example."""
-        return Grader(
-            self.evaluators,
-            apart=self.dataset.texts_apart,
-            explain=self.explain,
-            on_failure=self.on_failure if self.answered else None,
-        )
-
-    def tally(self) -> Tally:
-        """Return what counts the rows."""
-        return Tally(self.metrics, explain=self.explain, agent=self.answered)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What makes two runs the same, as plain objects."""
-        found: dict[str, Any] = {
-            "dataset": self.dataset.name,
-            "fields": dict(self.dataset.fields),
-            "select": {
-                "ids": sorted(self.select.ids),
-                "matching": self.select.matching,
-                "limit": self.select.limit,
-            },
-            "evaluators": {e.key: described(e) for e in self.evaluators},
-            "passes": {m.key: m.passes for m in self.metrics.values() if m.passes is not None},
-        }
-        if self.agent is not None:
-            found |= {
-                "agent": _named(self.agent.target), "on_failure": self.on_failure,
-                "trials": self.trials, "seed": self.agent.seed,
-            }  # fmt: skip
-        if self.replay is not None:
-            again = f"{RUN}{self.replay.record.id}"
-            found |= {"agent": again, "on_failure": self.on_failure}
-        return found
+from trajgrade.tally import Tally
+from trajgrade.thresholds import judge, parse_thresholds
+from trajgrade.view import needs_of, strangers_in
 
 
 def evaluate(
@@ -143,6 +60,8 @@ def evaluate(
     workers: int | None = None,
     judge: Any = None,
     judge_alignment: Measured = (),
+    baseline: Any = None,
+    no_regression: Any = None,
 ) -> Run:
     """Grade every row of a dataset with every evaluator.
 
@@ -186,9 +105,11 @@ def evaluate(
         judge: Who is asked by evaluators that ask a judge and name none: a judge, or its name.
         judge_alignment: What was measured of the judge (`trajgrade judge align --save`), for
             reports to show beside its scores: the file, or what is in it.
+        baseline: The run that this one may not be worse than: a `Run`, or what `Run.load` takes.
+        no_regression: By which metrics, and by what margin: `{"trajectory_match": 0.02}`.
 
     Raises:
-        ConfigError: The evaluators or thresholds are wrong, or two have one key.
+        ConfigError: The evaluators, thresholds or gates are wrong, or two have one key.
         DatasetError: The dataset cannot be read, or has no rows.
         InterruptedRunError: The run was interrupted (a `KeyboardInterrupt`).
         MissingExtraError: A metric needs a package that is not installed.
@@ -202,16 +123,18 @@ def evaluate(
         from trajgrade.stores.kept import kept_dataset
 
         dataset = kept_dataset(dataset, fields, store=store)
+    gating = Gating(baseline, no_regression, store=store)
     spending = Spending(Budget.of({} if budget is None else budget))
     if isinstance(agent, Agent) and seed is not None:
         raise ConfigError("seed: give it to the Agent, Agent(…, seed=…)")
     if agent is not None and not isinstance(agent, Agent):
         agent = Agent(agent, seed=seed or 0)
     spending.check(answered=agent is not None)
-    plan = _planned(
+    plan = planned(
         dataset, evaluators, judge, agent, on_failure, fields, passes, thresholds, select, explain,
         replay, trials,
     )  # fmt: skip
+    gating.check(plan.keys)
     measured = read_alignments(judge_alignment, plan.keys) if judge_alignment else []
     for lack in plan.lacks:
         if on_warning is None:
@@ -224,9 +147,10 @@ def evaluate(
     started_at, began = datetime.now(UTC), time.monotonic()
     with ExitStack() as stack:
         keeping = None
+        asked = {"thresholds": dict(thresholds or {}), **gating.to_dict()}
         if store is not None:
             keeping = stack.enter_context(
-                _kept(plan, grader, store, name, experiment, thresholds, resume=resume, retry=retry)
+                _kept(plan, grader, store, name, experiment, asked, resume=resume, retry=retry)
             )
         apart = engine_of(
             engine, workers, plan.dataset, plan.evaluators,
@@ -245,7 +169,7 @@ def evaluate(
             fail_on_error=fail_on_error, interrupted=interrupted, started_at=started_at,
             seconds=time.monotonic() - began,
         )  # fmt: skip
-        run = attached(run, measured) if measured else run
+        run = gating(attached(run, measured) if measured else run)
         if keeping is not None:
             ended: State = "stopped" if spending.left_out else "finished"
             keeping.end(run, "interrupted" if interrupted else ended)
@@ -269,69 +193,13 @@ def _only_here(
     return "the run has a budget" if spending.is_bounded else None
 
 
-def _named(target: Any) -> str:
-    """Return the name of an agent's function or class: an address in memory would tell nothing."""
-    if hasattr(target, "query_row"):
-        return repr(target)
-    inner = target if hasattr(target, "__qualname__") else type(target)
-    return f"{inner.__module__}:{inner.__qualname__}"
-
-
-def _planned(
-    dataset: Any,
-    evaluators: Sequence[Any],
-    judge_of_run: Any,
-    agent: Agent | None,
-    on_failure: OnFailure,
-    fields: Mapping[str, str | None] | None,
-    passes: Mapping[str, float] | None,
-    thresholds: Mapping[str, Any] | None,
-    select: Selected | None,
-    explain: Explain,
-    replay: Replay | None,
-    trials: int,
-) -> Plan:
-    check_trials(trials)
-    built = graders(evaluators)
-    if judge_of_run is not None:
-        built = built._replace(evaluators=with_judge(built.evaluators, judge_of_run))
-    if replay is not None and agent is not None:
-        raise ConfigError("agent: the answers of a kept run are graded; no agent is called")
-    if trials > 1 and agent is None:
-        raise ConfigError("trials: no agent is there that could answer an example several times")
-    if not built.evaluators and agent is None:
-        raise ConfigError("evaluators: at least one is needed, or nothing would be graded")
-    measured = MEASURED if agent is not None or replay is not None else ()
-    check(on_failure, [e.key for e in built.evaluators if e.key in measured])
-    keys = built.keys
-    bounds = parse_thresholds(thresholds or {}, keys if keys is None else [*keys, *measured])
-    rows = Dataset.load(dataset, fields=fields)
-    chosen = select or Selected()
-    chosen.check(rows)
-    gives = None if agent is None else agent.gives
-    return Plan(
-        dataset=rows,
-        select=chosen,
-        evaluators=built.evaluators,
-        metrics=metrics_of(built.evaluators, {**built.passes, **(passes or {})}),
-        keys=keys,
-        agent=agent,
-        on_failure=on_failure,
-        explain=explain,
-        bounds=bounds,
-        lacks=lacks_of(rows, built.evaluators, given=gives),
-        replay=replay,
-        trials=trials,
-    )
-
-
 def _kept(
     plan: Plan,
     grader: Grader,
     store: Any,
     name: str,
     experiment: str,
-    thresholds: Mapping[str, Any] | None,
+    asked: Mapping[str, Any],
     *,
     resume: bool,
     retry: Collection[Retry],
@@ -345,7 +213,7 @@ def _kept(
         settings=plan.settings,
         about={
             "metrics": {key: metric.to_dict() for key, metric in plan.metrics.items()},
-            "thresholds": dict(thresholds or {}),
+            **asked,
         },
     )
     answers = plan.answered

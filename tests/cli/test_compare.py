@@ -32,6 +32,7 @@ def written(folder: Path, name: str, wrong: int, n: int = 60) -> str:
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> Path:
     """good.json and bad.json: saved runs of 60 examples, with 3 and with 30 wrong ones."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRAJGRADE_STORE", "runs.db")
     for name, wrong in (("good", 3), ("bad", 30)):
         rows = written(tmp_path, f"{name}_rows.json", wrong)
         done = command("score", rows, "-e", "trajectory_match", "-o", f"{name}.json", "-q")
@@ -183,3 +184,34 @@ def test_a_run_is_not_saved_over_its_baseline(runs: Path, command: Command):
     done = command("score", "bad_rows.json", "-e", "trajectory_match", *gate, "-o", "good.json")
     assert done.code == 2
     assert "would be written over what is read" in done.err
+
+
+def test_what_gates_came_to_is_kept_with_the_run(runs: Path, command: Command):
+    (runs / "eval.yaml").write_text(
+        "dataset: bad_rows.json\nevaluators: [trajectory_match]\nbaseline: good.json\n"
+        "thresholds: {trajectory_match: 0.1}\nno_regression: {trajectory_match: 0.1}\n"
+    )
+    assert command("run", str(runs / "eval.yaml"), "-q").code == 1
+    (record,) = json.loads(command("list", "runs", "--json").out)
+    told = {one["threshold"]: one for one in record["result"]["thresholds"]}
+    gate = told["no regression of trajectory_match by 0.1"]
+    assert [one["verdict"] for one in told.values()] == ["passed", "failed"]
+    assert gate["value"] < gate["bound"] == -0.1
+    assert "interval" in gate["reason"]
+    assert record["settings"]["no_regression"] == {"trajectory_match": 0.1}
+    assert record["settings"]["baseline"].endswith("good.json")
+    assert "1 of 2 thresholds failed" in command("list", "runs").out
+    for form in ("md", "html", "json", "xml"):
+        assert command("report", "run:latest", "-o", f"again.{form}").code == 0
+        assert gate["threshold"] in Path(f"again.{form}").read_text()
+    assert command("compare", "run:latest", "run:latest").code == 0
+
+
+def test_a_misspelt_gate_is_refused_before_anything_is_graded(runs: Path, command: Command):
+    gate = ("--baseline", "good.json", "--no-regression", "trajectory_mtch:0.1")
+    (runs / "eval.yaml").write_text("dataset: bad_rows.json\nevaluators: [trajectory_match]\n")
+    done = command("run", str(runs / "eval.yaml"), "-q", *gate)
+    assert done.code == 2
+    assert "no_regression.trajectory_mtch" in done.err
+    assert "Did you mean 'trajectory_match'" in done.err
+    assert json.loads(command("list", "runs", "--json").out) == []

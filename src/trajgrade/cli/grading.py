@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -60,10 +60,10 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bo
     read = [*inputs, *_files(config), *([Path(baseline)] if baseline else [])]
     _check_saves(flags.saves, read)
     told: list[str] = []
-    gate = _gate(config, flags)
+    gates = _gates(config, flags)
     with _caching(wanted=flags.cache):
-        run = _run(config, flags, told, _kept_in(config, flags) if keep or config.is_run else {})
-        run = gate(run)
+        kept = _kept_in(config, flags) if keep or config.is_run else {}
+        run = _run(config, flags, told, {**kept, **gates})
     unsaved = [fault for path in flags.saves for fault in _saved(run, path, quiet=flags.quiet)]
     _summed_up(run)
     with closed_quietly():
@@ -73,20 +73,14 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bo
     return ON_UNDECIDED[flags.on_undecided] if run.exit_code == 3 else run.exit_code
 
 
-def _gate(config: Config, flags: Flags) -> Callable[[Run], Run]:
-    """Return what adds to a run what its gates against the baseline come to.
-
-    The baseline is read before the run begins, which may become the newest in the store itself.
-    """
+def _gates(config: Config, flags: Flags) -> dict[str, Any]:
+    """Return the gates and the run that they are against, as arguments of `evaluate`."""
     baseline = flags.baseline or config.baseline
     gates = [shorthand.gate(text) for text in flags.gates] or config.no_regression
-    if not (baseline or gates):
-        return lambda run: run
-    from trajgrade.comparison.comparing import check_gated, gated  # numpy
-
-    check_gated(baseline, gates)
-    old = Run.load(str(baseline), store=flags.store or config.store or None)
-    return lambda run: run if run.interrupted else gated(run, old, gates)
+    if baseline and gates and baseline.startswith(RUN):  # also where this run is kept nowhere
+        old = Run.load(baseline, store=flags.store or config.store or None)
+        return {"baseline": old, "no_regression": gates}
+    return {"baseline": baseline, "no_regression": gates}
 
 
 def _judge(flags: Flags) -> Any:

@@ -72,7 +72,21 @@ def _told(record: RunRecord, state: str) -> str:
     named = [part for part in (record.experiment, record.name) if part]
     rows = (record.result or {}).get("n_rows")
     counted = f"{rows} rows" if rows is not None else ""
-    return "  ".join(filter(None, [state, record.dataset, counted, *named, ", ".join(means)]))
+    parts = [state, record.dataset, counted, *named, ", ".join(means), _judged(record)]
+    return "  ".join(filter(None, parts))
+
+
+def _judged(record: RunRecord) -> str:
+    """Return what thresholds and gates came to, if there are any."""
+    verdicts = [one["verdict"] for one in (record.result or {}).get("thresholds", ())]
+    unmet = [
+        f"{verdicts.count(verdict)} of {len(verdicts)} thresholds {verdict}"
+        for verdict in ("failed", "undecided")
+        if verdict in verdicts
+    ]
+    if verdicts and not unmet:
+        return f"{len(verdicts)} of {len(verdicts)} thresholds passed"
+    return ", ".join(unmet)
 
 
 def _found(kind: str) -> list[dict[str, str]]:

@@ -7,4 +7,5 @@ compared      all metrics of two runs; what changed, what is missing, what to be
 gates         which metric may not become worse, and by how much it may
 regression    whether such a gate holds
 comparing     two runs, as they are named, → what is found
+gating        a run that is to be, held against a baseline
 """

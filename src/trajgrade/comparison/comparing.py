@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from trajgrade.comparison.gates import Gate, gates_of
+from trajgrade.comparison.gates import gates_of
 from trajgrade.errors import ConfigError
 from trajgrade.intervals import LEVEL
 from trajgrade.run import Run
@@ -52,35 +50,3 @@ def compare(
     found = Comparison(*runs, level=level, resamples=resamples, seed=seed)
     found.outcomes = tuple(judged(gate, found) for gate in gates)
     return found
-
-
-def gated(run: Run, baseline: Any, no_regression: Any, *, store: Any = None) -> Run:
-    """Return a run with the outcomes of its gates against a baseline, after its thresholds'.
-
-    Args:
-        run: The run.
-        baseline: The old run: a `Run`, or what `Run.load` takes.
-        no_regression: The gates, as `compare` takes them.
-        store: Where `run:ID` is looked up.
-
-    Raises:
-        ConfigError: There is a baseline without a gate, or a gate without a baseline.
-    """
-    gates = check_gated(baseline, no_regression)
-    if not gates:
-        return run
-    found = compare(baseline, run, no_regression=gates, store=store)
-    return msgspec.structs.replace(run, outcomes=(*run.outcomes, *found.outcomes))
-
-
-def check_gated(baseline: Any, no_regression: Any) -> list[Gate]:
-    """Return the gates, where there is a baseline, too, or neither.
-
-    Raises:
-        ConfigError: There is one without the other, or a gate is wrong.
-    """
-    gates = gates_of(no_regression or ())
-    if bool(gates) != (baseline is not None):
-        lacking = "no_regression: name a metric" if baseline is not None else "baseline: name a run"
-        raise ConfigError(f"{lacking}; a gate needs both")
-    return gates
