@@ -22,9 +22,9 @@ def text(value: Any, place: str) -> str | None:
 
 
 def identifier(value: Any, place: str) -> str | None:
-    """Return an id as text, or None; numbers serve as ids too, and a list of one, or of none."""
-    if isinstance(value, (list, tuple)) and len(value) < 2:
-        value = next((one for one in value if not isinstance(one, (list, tuple))), None)
+    """Return an id as text, or None; numbers serve as ids too, and so does a list of one."""
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], (str, int)):
+        value = value[0]
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 64:
