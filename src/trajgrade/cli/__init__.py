@@ -30,6 +30,7 @@ VERBS: dict[str, Entry] = {
     "dataset": Entry("trajgrade.cli.dataset:dataset", "Keep datasets, version by version"),
     "list": Entry("trajgrade.cli.list:list_", "List evaluators, formats or samples"),
     "report": Entry("trajgrade.cli.report:report", "Lay out a run as a page, JUnit, Markdown"),
+    "serve": Entry("trajgrade.cli.serve:serve", "Take traces by HTTP, and do what rules say"),
     "sample": Entry("trajgrade.cli.sample:sample", "Write a bundled dataset to a file"),
 }
 

@@ -1,0 +1,116 @@
+"""App: the application, put together.
+
+On `app.state` routes find the `config`, the `store`, its `inbox`, the `rules`, the `keys`, the
+`rates`, the `secret` that tokens of forms are made from, the `writer` that accepts traces, and the
+`counters` of the server.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+
+from trajgrade import __version__
+from trajgrade.automation.rules import Rules
+from trajgrade.contracts import Store
+from trajgrade.errors import StoreError
+from trajgrade.server.gate import Gate
+from trajgrade.server.keys import Keyring
+from trajgrade.server.limits import Rates
+from trajgrade.server.refusal import STATUS, Kind, RefusedError, answer
+from trajgrade.server.settings import ServerConfig
+
+_PAGES = "trajgrade.server.pages"
+_BACK_SOON = 5  # seconds
+_KINDS: dict[int, Kind] = {status: kind for kind, status in STATUS.items()}
+
+
+def create_app(config: ServerConfig, store: Store, *, rules: Rules | None = None) -> FastAPI:
+    """Return the application.
+
+    Args:
+        config: The settings.
+        store: Where everything is kept; a database.
+        rules: What is done with what comes; none by default.
+
+    Raises:
+        StoreError: The store is no database.
+    """
+    app = FastAPI(
+        title="trajgrade",
+        version=__version__,
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # they load scripts from elsewhere
+        redoc_url=None,
+    )
+    app.state.config = config
+    app.state.store = store
+    inbox: Any = getattr(store, "inbox", None)
+    app.state.inbox = inbox
+    app.state.rules = rules if rules is not None else Rules(())
+    app.state.keys = Keyring(inbox, is_local=config.is_local)
+    app.state.rates = Rates(config.rate)
+    app.state.secret = secrets.token_bytes(32)
+    app.add_middleware(Gate, config=config, rates=app.state.rates)
+    app.add_exception_handler(RefusedError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _of_http)
+    app.add_exception_handler(StoreError, _of_store)
+    app.add_exception_handler(Exception, _broken)
+    app.add_api_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
+    if find_spec(_PAGES) is not None:
+        app.include_router(import_module(f"{_PAGES}.routes").router, include_in_schema=False)
+    return app
+
+
+async def healthz() -> Response:
+    """Say that the server runs."""
+    return answer({"status": "ok"})
+
+
+async def _refused(request: Request, refused: Exception) -> Response:
+    """Answer a request that is not done; who has not logged in may do so where people read."""
+    if not isinstance(refused, RefusedError):
+        raise refused
+    if refused.kind == "unknown_caller" and _is_page(request):
+        return RedirectResponse("/login", 303)
+    return refused.answer()
+
+
+def _is_page(request: Request) -> bool:
+    path = request.url.path
+    return not path.startswith(("/api/", "/v1/", "/login")) and "text/html" in request.headers.get(
+        "accept", ""
+    )
+
+
+async def _invalid(_: Request, wrong: Exception) -> Response:
+    found: Iterable[Any] = wrong.errors() if isinstance(wrong, RequestValidationError) else ()
+    faults = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found]
+    return RefusedError("invalid", "; ".join(faults)[:2000]).answer()
+
+
+async def _of_http(_: Request, wrong: Exception) -> Response:
+    status = getattr(wrong, "status_code", 500)
+    said = str(getattr(wrong, "detail", wrong))
+    refused = RefusedError(_KINDS.get(status, "unreadable"), said).answer()
+    refused.status_code = status
+    for name, value in (getattr(wrong, "headers", None) or {}).items():
+        refused.headers[name] = value
+    return refused
+
+
+async def _of_store(_: Request, wrong: Exception) -> Response:
+    return RefusedError("unavailable", str(wrong), retry_after=_BACK_SOON).answer()
+
+
+async def _broken(_: Request, __: Exception) -> Response:
+    return RefusedError("broken", "this is a fault in trajgrade; its log says more").answer()
