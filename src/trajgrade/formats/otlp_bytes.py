@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from trajgrade.errors import MalformedTraceError, MissingExtraError
+from trajgrade.formats.otlp_message import object_of
 
 _FIELD = 0x0A  # number 1, of a length that follows
 _INNER = frozenset({0x0A, 0x12, 0x1A})
@@ -90,7 +91,6 @@ def objects_in(data: bytes) -> list[dict[str, Any]]:
         MalformedTraceError: The bytes are no such message.
     """
     try:
-        from google.protobuf.json_format import MessageToDict
         from google.protobuf.message import DecodeError
         from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as service
     except ImportError:
@@ -100,7 +100,7 @@ def objects_in(data: bytes) -> list[dict[str, Any]]:
         request = service.ExportTraceServiceRequest()
         try:
             request.ParseFromString(message)
-            found.append(MessageToDict(request))
+            found.append(object_of(request))
         except (DecodeError, ValueError, RecursionError) as broken:
             raise MalformedTraceError(f"no OTLP message: {broken}") from None
     return found
