@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.measure import peak_bytes, say, show, table  # noqa: E402 not installed
 from tests.formats.samples import SAMPLES  # noqa: E402 not installed
-from trajgrade import TrajgradeError, read_traces  # noqa: E402 after the path
+from trajgrade import TrajgradeError, read_steps, read_traces  # noqa: E402 after the path
 from trajgrade.formats import BUILTINS  # noqa: E402 after the path
 
 TRACES = ROOT.parent / "shared" / "traces"
@@ -137,6 +137,7 @@ def _measured(traces: list[Trace]) -> tuple[float, float]:
 # ------------------------------------------------------------------------------ a long log
 
 
+READ_AS = {"results": "whole", "bare": "without results", "steps": "step by step"}
 OUTPUT = "lorem ipsum dolor sit amet " * 750
 
 
@@ -176,6 +177,22 @@ def write_claude(path: Path, size: float) -> int:
     return calls
 
 
+def write_gemini(path: Path, size: float) -> int:
+    """Write a Gemini CLI session of that many bytes: calls with outputs of 20 kB, written anew."""
+    calls = written = 0
+    with path.open("w", encoding="utf-8") as stream:
+        stream.write(json.dumps({"sessionId": "s1", "projectHash": "9d", "startTime": AT}) + "\n")
+        while written < size:
+            message = {"id": f"m{calls}", "type": "gemini", "timestamp": AT, "content": "I look."}
+            answer = {"functionResponse": {"name": "read", "response": {"output": OUTPUT}}}
+            call = {"id": f"t{calls}", "name": "read", "args": {"path": f"file{calls}.txt"},
+                    "status": "success", "timestamp": AT, "result": [answer]}  # fmt: skip
+            for more in ({}, {"toolCalls": [call]}):
+                written += stream.write(json.dumps({**message, **more}) + "\n")
+            calls += 1
+    return calls
+
+
 def _line(kind: str, payload: dict[str, Any]) -> str:
     return json.dumps({"timestamp": AT, "type": kind, "payload": payload}) + "\n"
 
@@ -196,8 +213,11 @@ def write_rows(path: Path, size: float) -> int:
 def peak(path: str, kept: str) -> None:
     """Read a file in this process, and print its calls and the most memory that it took."""
     before = peak_bytes()
-    runs = read_traces(Path(path), results=kept == "results")
-    calls = sum(len(run.tool_calls) for run in runs)
+    if kept == "steps":
+        calls = sum(len(step.tool_calls) for step in read_steps(Path(path)))
+    else:
+        runs = read_traces(Path(path), results=kept == "results")
+        calls = sum(len(run.tool_calls) for run in runs)
     show(json.dumps({"calls": calls, "bytes": peak_bytes() - before}))
 
 
@@ -207,8 +227,9 @@ def memory(size: float) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for what, write, ways in (
             ("traces, one a line", write_rows, ("results",)),
-            ("a Codex session", write_codex, ("results", "bare")),
-            ("a Claude Code session", write_claude, ("results", "bare")),
+            ("a Codex session", write_codex, ("results", "bare", "steps")),
+            ("a Claude Code session", write_claude, ("results", "bare", "steps")),
+            ("a Gemini CLI session", write_gemini, ("results", "bare", "steps")),
         ):
             for share in (0.1, 1.0):
                 path = Path(folder, f"{write.__name__}.jsonl")
@@ -231,9 +252,8 @@ def _peak(path: Path, calls: int, kept: str) -> list[str]:
     if found["calls"] != calls:
         raise AssertionError(f"{found['calls']} calls of {calls}")
     megabytes = path.stat().st_size / MEGA
-    read_as = "whole" if kept == "results" else "without results"
     return [
-        read_as, f"{megabytes:.0f}", str(calls), f"{found['bytes'] / MEGA:.0f}",
+        READ_AS[kept], f"{megabytes:.0f}", str(calls), f"{found['bytes'] / MEGA:.0f}",
         f"{megabytes / taken:.0f}",
     ]  # fmt: skip
 

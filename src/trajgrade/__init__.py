@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from trajgrade.result import EvaluationResult
     from trajgrade.run import Run
     from trajgrade.runner import evaluate
-    from trajgrade.traces import read_traces
+    from trajgrade.traces import read_steps, read_traces
     from trajgrade.trajectory import CanonicalTrace, Step, ToolCall, Trajectory
 
 __version__ = "0.1.0"
@@ -30,6 +30,7 @@ _HOME = {
     "evaluate": "runner",
     "list_samples": "dataset",
     "load_sample": "dataset",
+    "read_steps": "traces",
     "read_traces": "traces",
 }
 
@@ -48,6 +49,7 @@ __all__ = [
     "evaluate",
     "list_samples",
     "load_sample",
+    "read_steps",
     "read_traces",
 ]
 

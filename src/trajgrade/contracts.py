@@ -37,6 +37,9 @@ class Format(Protocol):
     It may also have `measure`, which reads from the same data what it records of each trajectory
     beside its steps (`telemetry`): models, tokens, costs, times. It is asked only when that is
     needed, and must not raise, whatever the data.
+
+    A format of long logs may have `read_lines`, which reads the lines of one run without what tools
+    gave back, and `read_steps`, which yields its steps as they are done and keeps none.
     """
 
     def recognises(self, seen: Glimpse) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ from trajgrade.telemetry import attach
 
 if TYPE_CHECKING:
     from trajgrade.contracts import Format
-    from trajgrade.trajectory import Trajectory
+    from trajgrade.trajectory import Step, Trajectory
 
 # An object with a key, a list of objects, or a very deep list; prose begins like none of them.
 _LIKE_JSON = re.compile(r"""\s*(\{\s*["']|(\[\s*)+\{|(\[\s*){20})""")
@@ -172,11 +173,45 @@ def stream(
     Raises:
         TraceError: The log cannot be read.
     """
-    found = {format: formats.find(format)} if format else claimants(seen)
-    name, reader = next(iter(found.items()))
-    if len(found) > 1 or not hasattr(reader, "read_lines"):
+    name, reader = _reader(seen, format)
+    if not hasattr(reader, "read_lines"):
         return None
     return _guarded(name, lambda: reader.read_lines(lines, results=False), seen)
+
+
+def steps(
+    seen: Glimpse,
+    format: str | None,  # noqa: A002 the field's word for it
+    lines: Iterator[Any],
+    tell: Callable[[str], None],
+) -> Iterator[Step] | None:
+    """Read the steps of a session log as its lines come.
+
+    Args:
+        seen: Its first lines.
+        format: The name of its format, where it should not be detected.
+        lines: All of its lines.
+        tell: Called with what was unusual, a sentence each.
+
+    Returns:
+        The steps, each as soon as it is done, which raise a `TraceError` where the log cannot be
+        read; None where its format, if it has one, must see all lines at once.
+    """
+    name, reader = _reader(seen, format)
+    if not hasattr(reader, "read_steps"):
+        return None
+    return _guarded_steps(name, reader.read_steps(lines, tell), seen)
+
+
+def _guarded_steps(name: str, steps: Iterable[Step], seen: Glimpse) -> Iterator[Step]:
+    with _guard(name, seen):
+        yield from steps
+
+
+def _reader(seen: Glimpse, format: str | None) -> tuple[str, Any]:  # noqa: A002
+    """Return the one format of a log; None where there is none, or more than one."""
+    found = {format: formats.find(format)} if format else claimants(seen)
+    return next(iter(found.items())) if len(found) == 1 else ("", None)
 
 
 def _read(name: str, reader: Format, seen: Glimpse) -> list[Trajectory]:
@@ -189,9 +224,19 @@ def _read(name: str, reader: Format, seen: Glimpse) -> list[Trajectory]:
 def _guarded(
     name: str, read: Callable[[], Iterable[Trajectory]], seen: Glimpse
 ) -> list[Trajectory]:
-    """Return what a format reads; what it stumbles over is a `TraceError`."""
-    try:
+    """Return what a format reads."""
+    with _guard(name, seen):
         found = list(read())
+    if not found:
+        raise MalformedTraceError(f"{name}: the data holds no trajectory; seen: {seen}")
+    return found
+
+
+@contextmanager
+def _guard(name: str, seen: Glimpse) -> Iterator[None]:
+    """Make what a format stumbles over a `TraceError`."""
+    try:
+        yield
     except TraceError:
         raise
     except RecursionError:
@@ -200,9 +245,6 @@ def _guarded(
         raise MalformedTraceError(
             f"{name}: {type(broken).__name__}: {broken}; seen: {seen}"
         ) from broken
-    if not found:
-        raise MalformedTraceError(f"{name}: the data holds no trajectory; seen: {seen}")
-    return found
 
 
 def _agreed(claims: dict[str, Format], seen: Glimpse) -> list[Trajectory]:

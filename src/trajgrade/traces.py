@@ -25,7 +25,7 @@ from trajgrade import detection, jsontext, sources
 from trajgrade.errors import DatasetError, MalformedTraceError, TraceError, UnknownTraceError
 from trajgrade.glimpse import Glimpse
 from trajgrade.registry import formats
-from trajgrade.trajectory import ToolCall, Trajectory
+from trajgrade.trajectory import Step, ToolCall, Trajectory
 from trajgrade.unwrapping import unwrapped
 
 OnError = Callable[[TraceError], None]
@@ -54,8 +54,8 @@ def read_traces(
             next; by default it is raised.
         unwrap: Whether a call that holds several (`multi_tool_use.parallel`) is replaced by those.
         results: Whether what tools gave back is kept. Without it a log of one session that is
-            longer than the memory can be read: of Codex and of Claude Code, line by line, and
-            then without its telemetry.
+            longer than the memory can be read: of Codex, Claude Code and Gemini CLI, line by line,
+            and then without its telemetry. `read_steps` keeps nothing at all.
 
     Raises:
         DatasetError: A file does not exist, is no trace but a table, or cannot be opened.
@@ -66,6 +66,70 @@ def read_traces(
     if not results:
         found = map(_without_results, found)
     yield from map(unwrapped, found) if unwrap else found
+
+
+def read_steps(
+    source: Any,
+    format: str | None = None,  # noqa: A002 the field's word for it
+    *,
+    tell: Callable[[str], None] | None = None,
+) -> Iterator[Step]:
+    """Yield the steps of one run, with their calls and results, and keep none of them.
+
+    The log of a session of Codex, Claude Code or Gemini CLI, as JSON Lines in a file, is read in
+    memory that does not grow with it. A step is yielded when each of its calls has its result, or
+    two hundred steps later without. Calls of a sub-agent stand in steps of their own, under its
+    name; `read_traces` puts them inside the call that started it. What is written anew or repeated
+    more than a hundred messages later is told of, and not taken back. Any other source is read as
+    `read_traces` reads it.
+
+    Args:
+        source: A file, or what else `read_traces` takes, with one run in it.
+        format: The name of its format, where it should not be detected.
+        tell: Called with what was unusual in the trace, a sentence each: the notes of a trajectory.
+
+    Raises:
+        DatasetError: A file does not exist, is no trace but a table, or cannot be opened.
+        TraceError: The trace cannot be read, or the source holds several.
+        UnknownNameError: There is no format of that name.
+    """
+    tell = tell or _no_one
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
+        files = sources.find(source)
+        if len(files) == 1 and files[0].kind == "jsonl":
+            found = _steps_of_lines(files[0].path, format, tell)
+            if found is not None:
+                with _placed(str(files[0])):
+                    yield from found
+                return
+    runs = list(islice(read_traces(source, format), 2))
+    if len(runs) > 1:
+        raise TraceError(
+            "the source holds several runs, of which read_steps reads one: "
+            "take the steps of each run of read_traces(source)"
+        )
+    for run in runs:
+        for note in run.notes:
+            tell(note)
+        yield from run.steps
+
+
+def _no_one(_note: str) -> None:
+    return
+
+
+def _steps_of_lines(
+    path: sources.File,
+    format: str | None,  # noqa: A002 the field's word for it
+    tell: Callable[[str], None],
+) -> Iterator[Step] | None:
+    values = _values(path)
+    try:
+        first = [value for _, value in islice(values, _SHOWN)]
+    except MalformedTraceError:
+        return None  # a document on several lines, or broken
+    every = chain(first, (value for _, value in values))
+    return detection.steps(Glimpse(first, parsed=True), format, every, tell)
 
 
 def _without_results(run: Trajectory) -> Trajectory:
@@ -299,6 +363,6 @@ def _placed(place: str) -> Iterator[None]:
     try:
         yield
     except TraceError as broken:
-        if not place:
+        if not place or str(broken).startswith(place):
             raise
         raise type(broken)(f"{place}: {broken}") from broken

@@ -72,13 +72,35 @@ def pages() -> Iterator[tuple[Path, str]]:
         lines.append(f"- [{title}]({name}.md): {', '.join(f'`{one}`' for one in formats)}")
         sections = "\n\n".join(_section(one) for one in formats)
         yield FOLDER / f"{name}.md", f"# {title}\n\n{_NOTE}\n\n{sections}\n"
-    yield FOLDER / "index.md", "\n".join(lines) + "\n"
+    yield FOLDER / "index.md", "\n".join([*lines, "", _PYTHON]) + "\n"
 
 
 _HEAD = """\
 trajgrade finds the format of a trace by marks that only its origin has. Name it with
 `--format NAME` or `format="NAME"` where it should not be found. `trajgrade list formats` lists all;
 `trajgrade show FILE` shows how a file is read."""
+_PYTHON = """\
+In Python, `read_traces` yields the trajectories that a file, a folder or data hold, and `read_steps`
+the steps of one run, of which it keeps none: so it reads the log of a session of Codex, Claude Code
+or Gemini CLI in memory that does not grow with the log.
+
+```python
+>>> from pathlib import Path
+>>> from trajgrade import read_steps, read_traces
+>>> _ = Path("session.jsonl").write_text(
+...     '{"type": "response_item", "payload": {"type": "function_call", "name": "trains",'
+...     ' "call_id": "c1", "arguments": "{}"}}\\n'
+...     '{"type": "response_item", "payload": {"type": "function_call_output", "call_id": "c1",'
+...     ' "output": "09:14"}}\\n'
+... )
+>>> for run in read_traces("session.jsonl"):
+...     print(run.format, [call.name for call in run.tool_calls])
+codex_rollout ['trains']
+>>> for step in read_steps("session.jsonl"):
+...     print(step.role, [(call.name, call.result) for call in step.tool_calls])
+assistant [('trains', '09:14')]
+tool []
+```"""
 _NOTE = """\
 This page is written from the formats' docstrings by `python -m tests.formats.pages`. A shape is
 followed by the calls and the final response that are read from it."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.formats import write_claude, write_codex
+from benchmarks.formats import write_claude, write_codex, write_gemini
 from tests.conftest import shared_files
 from tests.formats.samples import SAMPLES, Sample
 from trajgrade import detection, read_traces
@@ -46,13 +46,15 @@ def test_every_sample_is_read_without_results(sample: Sample):
         assert bare.telemetry == run.telemetry
 
 
-@pytest.mark.parametrize("path", shared_files("traces/c*/*.jsonl"))
+@pytest.mark.parametrize(
+    "path", [*shared_files("traces/c*/*.jsonl"), *shared_files("traces/gemini_cli/*.jsonl")]
+)
 def test_a_log_read_line_by_line_has_the_same_calls(path: Path):
     for bare, run in zip(read_traces(path, results=False), read_traces(path), strict=True):
         assert_without_results(bare, run)
 
 
-@pytest.mark.parametrize("write", [write_codex, write_claude])
+@pytest.mark.parametrize("write", [write_codex, write_claude, write_gemini])
 def test_a_long_log_is_not_held_in_memory(write: Callable[..., int], tmp_path: Path):
     path = tmp_path / "log.jsonl"
     calls = write(path, 6e6)

@@ -20,6 +20,9 @@ from trajgrade.formats.content import shown
 from trajgrade.telemetry import Telemetry
 from trajgrade.trajectory import ArgsState, CallStatus, Step, ToolCall, Trajectory
 
+HELD = 200
+"""So many steps wait for the results of their calls, where little memory is to be taken."""
+
 _STATUSES: dict[str, CallStatus] = {
     "ok": "ok", "success": "ok", "succeeded": "ok", "completed": "ok", "complete": "ok",
     "error": "error", "failed": "error", "failure": "error", "incomplete": "error",
@@ -59,14 +62,24 @@ class Waiting:
             name: The tool that the result names.
         """
         number = next(self._candidates(key, name), None)
-        if number is None:
-            return None
+        return None if number is None else self._taken(number)
+
+    def take_oldest(self) -> None:
+        """Let the call that has waited longest wait no longer."""
+        self._taken(next(iter(self._open)))
+
+    def _taken(self, number: int) -> ToolCall:
         call = self._open.pop(number)
         queue = self._by_id[call.id]
         queue.remove(number)
         if not queue:
             del self._by_id[call.id]
         return call
+
+    @property
+    def oldest(self) -> ToolCall | None:
+        """The call that has waited longest; None where none waits."""
+        return next(iter(self._open.values()), None)
 
     def _candidates(self, key: str | None, name: str | None) -> Iterator[int]:
         if key is not None and key in self._by_id:
@@ -135,6 +148,7 @@ class Assembly:
         hosted: bool = False,
         status: CallStatus = "unknown",
         agent: str | None = None,
+        waits: bool = True,
     ) -> ToolCall:
         """Add a call to the step.
 
@@ -146,6 +160,7 @@ class Assembly:
             hosted: Whether the provider runs it.
             status: Whether it succeeded.
             agent: The agent that makes it.
+            waits: Whether its result is still to come.
         """
         args = raw
         if state is None:
@@ -153,7 +168,7 @@ class Assembly:
         made = ToolCall(name, args, state, key, None, status, hosted, agent or self.agent)
         if self.now is not None:
             force_setattr(made, "started_at", self.now)
-        return self.add(made)
+        return self.add(made, waits=waits)
 
     def add(self, call: ToolCall, *, waits: bool = True) -> ToolCall:
         """Add a call that is made already; it waits for its result, unless it does not."""
@@ -191,6 +206,33 @@ class Assembly:
             place = f"the result of {name or key or 'a call'}"
             self.message("tool", shown(value, place) if self.results else "")
         return call
+
+    def taken(self, *, last: bool = False) -> list[Step]:
+        """Take out the first steps, as far as they are done: no call in them waits for its result.
+
+        Of more than `HELD` steps the first are done all the same, and their calls wait no longer.
+
+        Args:
+            last: Whether nothing comes any more, so that all are done.
+        """
+        steps = self._steps
+        if last:
+            ready = len(steps)
+        else:
+            ready = 0
+            while len(steps) - ready > HELD:
+                for call in steps[ready].tool_calls:
+                    if call is self._waiting.oldest:
+                        self._waiting.take_oldest()
+                ready += 1
+            oldest = self._waiting.oldest
+            while ready < len(steps) - 1 and not (
+                oldest and any(call is oldest for call in steps[ready].tool_calls)
+            ):
+                ready += 1
+        taken = steps[:ready]
+        del steps[:ready]
+        return taken
 
     def trajectory(
         self,

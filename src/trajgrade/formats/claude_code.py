@@ -21,27 +21,29 @@ nothing of calls; text that Claude Code itself writes in the user's or model's n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
 from msgspec.structs import force_setattr
 
 from trajgrade.errors import MalformedTraceError
-from trajgrade.formats import expect
 from trajgrade.formats.assembly import Assembly
+from trajgrade.formats.claude_messages import WINDOW, Speaker
 from trajgrade.formats.content import text_of
-from trajgrade.formats.content_blocks import CALLS, kind_of, message
-from trajgrade.formats.instant import instant
 from trajgrade.formats.logged import of_claude_code
-from trajgrade.formats.session_lines import lines_of, records, text_in, without_results
+from trajgrade.formats.session_lines import (
+    Recent,
+    done,
+    lines_of,
+    records,
+    text_in,
+    without_results,
+)
 from trajgrade.glimpse import Glimpse
-from trajgrade.trajectory import ToolCall, Trajectory
+from trajgrade.trajectory import Step, ToolCall, Trajectory
 
-_NO_TURN = (
-    "<command-name>", "<command-message>", "<local-command-", "<bash-", "<task-notification>",
-    "<system-reminder>", "[Request interrupted by user", "Caveat: The messages below",
-)  # fmt: skip
+_AGENTS = 32  # so many sub-agents speak at once
 _Line = tuple[str, dict[str, Any]]
 
 
@@ -63,27 +65,93 @@ class ClaudeCode:
         """Read the one session line by line, with or without what tools gave back."""
         assembly = Assembly("claude_code")
         assembly.results = results
-        spoken: list[_Line] = []
-        others: list[dict[str, Any]] = []
-        for place, whole in _once(records(lines, assembly.notes)):
-            line = whole if results else without_results(whole)
-            if line.get("type") in ("user", "assistant") and "message" in line:
-                spoken.append((place, line))
+        main = Speaker(assembly, None if results else WINDOW)
+        session = _Session()
+        calls: list[ToolCall] = []
+        side: list[_Line] = []
+        started: dict[str, str] = {}
+        for place, line in session.spoken(records(lines, assembly.notes), results=results):
+            started.update(_started(line))
+            if _side(line) is None:
+                calls += main.take(place, line)
             else:
-                others.append(line)
-        if not spoken:
+                side.append((place, line))
+        alone = side and not session.main
+        if alone:  # the log of a sub-agent alone
+            assembly.agent = text_in(side[0][1], "agentId")
+            for place, line in side:
+                calls += main.take(place, line)
+        calls += main.end()
+        _sub_agents(assembly, [] if alone else side, started, calls)
+        return [assembly.trajectory(id=session.id, final=session.final)]
+
+    def read_steps(self, lines: Iterator[Any], tell: Callable[[str], None]) -> Iterator[Step]:
+        """Yield the steps of the session as they are done; those of a sub-agent among the others.
+
+        Args:
+            lines: The lines.
+            tell: Called with what was unusual, a sentence each.
+        """
+        main = Speaker(Assembly("claude_code"), WINDOW)
+        chains = _Chains()
+        agents: dict[str, Speaker] = {}
+        session = _Session()
+        for place, line in session.spoken(records(lines, main.assembly.notes), results=True):
+            speaker = main
+            if _side(line) is not None:
+                key = chains.key(place, line)
+                if key not in agents:
+                    if len(agents) == _AGENTS:
+                        yield from _last(agents.pop(next(iter(agents))), tell)
+                    agents[key] = Speaker(Assembly("claude_code"), WINDOW)
+                    agents[key].assembly.agent = text_in(line, "agentId") or "sub-agent"
+                speaker = agents[key]
+            speaker.take(place, line)
+            yield from done(speaker.assembly, tell)
+        for speaker in (*agents.values(), main):
+            yield from _last(speaker, tell)
+
+
+def _last(speaker: Speaker, tell: Callable[[str], None]) -> Iterator[Step]:
+    speaker.end()
+    yield from done(speaker.assembly, tell, last=True)
+
+
+class _Session:
+    """What all the lines of a session tell together.
+
+    Attributes:
+        id: Its id.
+        final: What its last line gives as its answer.
+        main: Whether the main agent spoke.
+    """
+
+    def __init__(self) -> None:
+        self.id: str | None = None
+        self.final: str | msgspec.UnsetType = msgspec.UNSET
+        self.main = False
+
+    def spoken(self, lines: Iterable[_Line], *, results: bool) -> Iterator[_Line]:
+        """Yield the lines that are messages, each once: a resumed session repeats some.
+
+        Raises:
+            MalformedTraceError: There is none.
+        """
+        met = Recent()
+        spoke = False
+        for place, line in lines:
+            key = line.get("uuid")
+            if isinstance(key, str) and not met.is_new(key):
+                continue
+            if line.get("type") in ("user", "assistant") and "message" in line:
+                spoke = True
+                self.main = self.main or _side(line) is None
+                self.id = self.id or text_in(line, "sessionId", "session_id")
+                yield place, line if results else without_results(line)
+            elif line.get("type") == "result" and self.final is msgspec.UNSET:
+                self.final = text_in(line, "result") or msgspec.UNSET
+        if not spoke:
             raise MalformedTraceError("no line is a message of a session")
-        side = [(place, line) for place, line in spoken if _side(line) is not None]
-        if len(side) == len(spoken):  # the log of a sub-agent alone
-            assembly.agent, side = text_in(side[0][1], "agentId"), []
-            calls = _read(assembly, spoken)
-        else:
-            calls = _read(assembly, [entry for entry in spoken if _side(entry[1]) is None])
-        _sub_agents(assembly, side, spoken, calls)
-        told = (line.get("result") for line in others if line.get("type") == "result")
-        final = next((text for text in told if isinstance(text, str) and text), msgspec.UNSET)
-        ids = (text_in(line, "sessionId", "session_id") for _, line in spoken)
-        return [assembly.trajectory(id=next(ids, None), final=final)]
 
 
 def _is_message(line: Any) -> bool:
@@ -96,18 +164,6 @@ def _is_message(line: Any) -> bool:
     return "session_id" in line and "parent_tool_use_id" in line
 
 
-def _once(lines: Iterable[_Line]) -> Iterable[_Line]:
-    """Leave out lines that stand there already, as a resumed session repeats them."""
-    met: set[str] = set()
-    for place, line in lines:
-        key = line.get("uuid")
-        if isinstance(key, str):
-            if key in met:
-                continue
-            met.add(key)
-        yield place, line
-
-
 def _side(line: dict[str, Any]) -> str | None:
     """Return what the lines of one sub-agent have in common; None where the main agent speaks."""
     parent = text_in(line, "parent_tool_use_id")
@@ -116,68 +172,16 @@ def _side(line: dict[str, Any]) -> str | None:
     return parent or text_in(line, "agentId") or ""
 
 
-def _read(assembly: Assembly, lines: list[_Line]) -> list[ToolCall]:
-    calls: list[ToolCall] = []
-    for place, raw, content, times in _messages(lines):
-        own = expect.record(raw.get("message"), f"{place}, message")
-        if _by_claude_code(raw, own, content):
-            assembly.message("system", text_of(content, place))
-            continue
-        assembly.now = instant(raw.get("timestamp"))
-        made = message(assembly, raw["type"], content, place)
-        for call, time in zip(made, times, strict=False):
-            force_setattr(call, "started_at", time)
-        calls += made
-    assembly.now = None
-    return calls
-
-
-def _messages(lines: list[_Line]) -> list[tuple[str, dict[str, Any], Any, list[Any]]]:
-    """Return each message with its content, the blocks of all its lines, and the calls' times."""
-    found: list[tuple[str, dict[str, Any], Any, list[Any]]] = []
-    open_ones: dict[str, int] = {}
-    for place, line in lines:
-        inner = expect.record(line.get("message"), f"{place}, message")
-        content = inner.get("content")
-        key = text_in(inner, "id") if line["type"] == "assistant" else None
-        began = instant(line.get("timestamp"))
-        blocks = content if isinstance(content, list) else []
-        times = [began for block in blocks if isinstance(block, dict) and kind_of(block) in CALLS]
-        if key in open_ones and isinstance(content, list):
-            at = open_ones[key]
-            found[at][2].extend(content)
-            found[at][3].extend(times)
-            continue
-        if key is not None and isinstance(content, list):
-            open_ones[key] = len(found)
-            content = list(content)
-        found.append((place, line, content, times))
-    return found
-
-
-def _by_claude_code(line: dict[str, Any], own: dict[str, Any], content: Any) -> bool:
-    """Whether Claude Code wrote it itself: an error of the API, a caveat, a summary, a command."""
-    if line["type"] == "assistant":
-        return line.get("isApiErrorMessage") is True or own.get("model") == "<synthetic>"
-    if isinstance(content, list):
-        only = content[0] if len(content) == 1 else None
-        if not isinstance(only, dict) or only.get("type") != "text":
-            return False
-        content = only.get("text")
-    if not isinstance(content, str):
-        return False
-    meta = line.get("isMeta") is True or line.get("isCompactSummary") is True
-    return meta or content.startswith(_NO_TURN)
-
-
 def _sub_agents(
-    assembly: Assembly, side: list[_Line], every: list[_Line], calls: list[ToolCall]
+    assembly: Assembly, side: list[_Line], started: dict[str, str], calls: list[ToolCall]
 ) -> None:
-    started = _started(every)
     for key, lines in _chains(side).items():
         inner = Assembly(assembly.format)
         inner.results = assembly.results
-        made = _read(inner, lines)
+        speaker = Speaker(inner)
+        for place, line in lines:
+            speaker.take(place, line)
+        made = speaker.end()
         assembly.notes += inner.notes
         parent = _parent(lines, started.get(key, key), calls)
         calls += made
@@ -195,34 +199,41 @@ def _sub_agents(
                 assembly.add(call, waits=False)
 
 
-def _started(lines: list[_Line]) -> dict[str, str]:
+def _started(line: dict[str, Any]) -> dict[str, str]:
     """Return which call started an agent, by the agent's id, where a result says so."""
-    found = {}
-    for _, line in lines:
-        told, inner = line.get("toolUseResult"), line.get("message")
-        agent = text_in(told, "agentId") if isinstance(told, dict) else None
-        content = inner.get("content") if isinstance(inner, dict) else None
-        if agent is None or not isinstance(content, list):
-            continue
-        for block in content:
-            key = text_in(block, "tool_use_id") if isinstance(block, dict) else None
-            if key is not None:
-                found[agent] = key
-    return found
+    told, inner = line.get("toolUseResult"), line.get("message")
+    agent = text_in(told, "agentId") if isinstance(told, dict) else None
+    content = inner.get("content") if isinstance(inner, dict) else None
+    if agent is None or not isinstance(content, list):
+        return {}
+    keys = [text_in(block, "tool_use_id") for block in content if isinstance(block, dict)]
+    return next(({agent: key} for key in reversed(keys) if key is not None), {})
 
 
-def _chains(side: list[_Line]) -> dict[str, list[_Line]]:
-    """Return the lines of each sub-agent: those that name it, else those that hang together."""
-    chains: dict[str, list[_Line]] = {}
-    roots: dict[str, str] = {}
-    for place, line in side:
+class _Chains:
+    """The lines of each sub-agent: those that name it, else those that hang together."""
+
+    def __init__(self) -> None:
+        self._roots: dict[str, str] = {}
+
+    def key(self, place: str, line: dict[str, Any]) -> str:
+        """Return which sub-agent speaks."""
         key = _side(line) or ""
         if not key:
             own, before = text_in(line, "uuid"), text_in(line, "parentUuid")
-            key = roots.get(before or "", own or before or place)
-            roots[own or ""] = key
-        chains.setdefault(key, []).append((place, line))
-    return chains
+            key = self._roots.get(before or "", own or before or place)
+            self._roots[own or ""] = key
+            if len(self._roots) > Recent.MOST:
+                del self._roots[next(iter(self._roots))]
+        return key
+
+
+def _chains(side: list[_Line]) -> dict[str, list[_Line]]:
+    chains = _Chains()
+    found: dict[str, list[_Line]] = {}
+    for place, line in side:
+        found.setdefault(chains.key(place, line), []).append((place, line))
+    return found
 
 
 def _parent(lines: list[_Line], key: str, calls: list[ToolCall]) -> ToolCall | None:

@@ -25,7 +25,7 @@ a header of `id`, `timestamp` and `instructions`, and `{"record_type": "state"}`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from trajgrade import jsontext
@@ -36,9 +36,9 @@ from trajgrade.formats.content import result_of, text_of
 from trajgrade.formats.instant import instant
 from trajgrade.formats.logged import of_codex
 from trajgrade.formats.response_items import add_item
-from trajgrade.formats.session_lines import is_older_codex, lines_of, records, text_in
+from trajgrade.formats.session_lines import done, is_older_codex, lines_of, records, text_in
 from trajgrade.glimpse import Glimpse
-from trajgrade.trajectory import CallStatus, Trajectory
+from trajgrade.trajectory import CallStatus, Step, Trajectory
 
 _TYPES = frozenset({
     "session_meta", "response_item", "event_msg", "turn_context", "compacted",
@@ -75,29 +75,60 @@ class CodexRollout:
 
     def read_lines(self, lines: Iterator[Any], *, results: bool = False) -> list[Trajectory]:
         """Read the one session line by line, with or without what tools gave back."""
-        assembly = Assembly("codex_rollout")
-        assembly.results = results
-        session = None
+        session = _Session(results=results)
+        for _ in session.follow(lines):
+            pass
+        return [session.assembly.trajectory(id=session.id)]
+
+    def read_steps(self, lines: Iterator[Any], tell: Callable[[str], None]) -> Iterator[Step]:
+        """Yield the steps of the session as they are done.
+
+        Args:
+            lines: The lines.
+            tell: Called with what was unusual, a sentence each.
+        """
+        session = _Session(results=True)
+        for _ in session.follow(lines):
+            yield from done(session.assembly, tell)
+        yield from done(session.assembly, tell, last=True)
+
+
+class _Session:
+    """One session, as its lines tell it.
+
+    Args:
+        results: Whether what tools gave back is kept.
+    """
+
+    def __init__(self, *, results: bool) -> None:
+        self.assembly = Assembly("codex_rollout")
+        self.assembly.results = results
+        self.id: str | None = None
+
+    def follow(self, lines: Iterator[Any]) -> Iterator[None]:
+        """Read line after line into the assembly.
+
+        Raises:
+            MalformedTraceError: No line is one of Codex's.
+        """
         known = False
-        for place, line in records(lines, assembly.notes):
+        for place, line in records(lines, self.assembly.notes):
             if is_older_codex(line):
                 known = True
-                session = session or text_in(line, "id")
-                continue
-            if not _is_line(line):
-                if known and isinstance(line.get("type"), str) and "payload" not in line:
-                    _item(assembly, line, place)
-                continue
-            known = True
-            payload = line["payload"]
-            if line["type"] == "session_meta":
-                session = session or text_in(payload, "id")
-            elif line["type"] == "response_item":
-                assembly.now = instant(line.get("timestamp"))
-                _item(assembly, payload, place)
+                self.id = self.id or text_in(line, "id")
+            elif _is_line(line):
+                known = True
+                payload = line["payload"]
+                if line["type"] == "session_meta":
+                    self.id = self.id or text_in(payload, "id")
+                elif line["type"] == "response_item":
+                    self.assembly.now = instant(line.get("timestamp"))
+                    _item(self.assembly, payload, place)
+            elif known and isinstance(line.get("type"), str) and "payload" not in line:
+                _item(self.assembly, line, place)
+            yield
         if not known:
             raise MalformedTraceError("no line has a payload and one of Codex's types")
-        return [assembly.trajectory(id=session)]
 
 
 def _is_line(line: Any) -> bool:

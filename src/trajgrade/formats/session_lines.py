@@ -2,13 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
 
 from trajgrade.errors import shorten
+from trajgrade.formats.assembly import Assembly
+from trajgrade.trajectory import Step
 
 _KEPT = 200
 """So much of a result says whether its tool was allowed to run."""
+
+
+class Recent:
+    """The keys that were met lately: as many as a log of a gigabyte has, and no more."""
+
+    MOST: ClassVar[int] = 50_000
+
+    def __init__(self) -> None:
+        self._met: dict[int, None] = {}
+
+    def __contains__(self, key: str) -> bool:
+        """Whether the key was met lately."""
+        return hash(key) in self._met
+
+    def is_new(self, key: str) -> bool:
+        """Whether the key was not met lately; now it is."""
+        number = hash(key)  # of 64 bits: of so few keys no two have the same
+        if number in self._met:
+            return False
+        self._met[number] = None
+        if len(self._met) > self.MOST:
+            del self._met[next(iter(self._met))]
+        return True
+
+
+def done(assembly: Assembly, tell: Callable[[str], None], *, last: bool = False) -> Iterator[Step]:
+    """Yield the steps that are done, and tell what was unusual; the assembly keeps neither.
+
+    Args:
+        assembly: What the lines so far were read into.
+        tell: Called with what was unusual, a sentence each.
+        last: Whether there are no more lines.
+    """
+    for note in assembly.notes:
+        tell(note)
+    assembly.notes.clear()
+    yield from assembly.taken(last=last)
 
 
 def lines_of(data: Any) -> list[Any]:
