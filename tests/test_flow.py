@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 import trajgrade
 from trajgrade.agent import Agent
+from trajgrade.earlier import Earlier
 from trajgrade.errors import JudgeError
 from trajgrade.evaluators import Evaluator
 from trajgrade.evaluators.spelling import graders
-from trajgrade.flow import Done, Earlier, InOrder, flow
+from trajgrade.flow import Done, InOrder, flow
 from trajgrade.grading import Grader
 from trajgrade.result import EvaluationResult
 from trajgrade.run import InterruptedRunError, Row

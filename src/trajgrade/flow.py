@@ -11,7 +11,7 @@ Once the budget is spent no more rows begin; those that are left are not run, wh
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack
 from itertools import count
@@ -22,36 +22,15 @@ from trajgrade.agent import Agent, Outcome
 from trajgrade.budget import Budget, Spending
 from trajgrade.calling import Called, caller
 from trajgrade.dataset import Example
+from trajgrade.earlier import Earlier
 from trajgrade.grading import Begun, Grader
 from trajgrade.pace import MAX_CONCURRENCY
-from trajgrade.result import EvaluationResult, not_evaluated
+from trajgrade.result import not_evaluated
 from trajgrade.run import Row
 from trajgrade.tally import Graded
 
 WINDOW = 256  # rows from the first that is not done to the last that is begun
 _AHEAD = 4  # the same, as a multiple of the agent's concurrency
-
-
-class Earlier(NamedTuple):
-    """What an earlier run has of a row.
-
-    Attributes:
-        graded: The row.
-        example: The example as it was answered; None where the dataset holds all of it.
-        kept: Results that stay as they are, by their evaluator's key; None: all of them do.
-    """
-
-    graded: Graded
-    example: Example | None = None
-    kept: Mapping[str, Sequence[EvaluationResult]] | None = None
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """What came of calling the agent."""
-        row = self.graded.row
-        if row.latency_in_seconds is None:
-            return None
-        return Outcome(row.latency_in_seconds, row.agent_error)
 
 
 class Done(NamedTuple):

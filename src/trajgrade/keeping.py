@@ -2,11 +2,7 @@
 
 Where an agent or a judge is called every row is written as it is done; otherwise rows are written
 in batches of at most a tenth of a second. A row that is kept is not graded again, unless it is to
-be retried:
-
-    errors    results with an error or an unreadable verdict are asked for again, and no others;
-              the agent is not called
-    failed    rows on which the agent failed are begun anew
+be retried (`earlier`).
 
 A run is gone on with only with the settings and the data that it began with (SEMANTICS A12).
 """
@@ -17,27 +13,22 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Self
 
 import msgspec
 
 from trajgrade.contracts import RunWriter, Store
 from trajgrade.dataset import Example
-from trajgrade.errors import StoreError, TraceError, TrajgradeError
-from trajgrade.flow import Done, Earlier
+from trajgrade.earlier import Earlier, Retry, earlier_of, key_of, plain_example
+from trajgrade.errors import StoreError, TrajgradeError
+from trajgrade.flow import Done
 from trajgrade.jsontext import dumps, read_back
-from trajgrade.packing import pack, unpack
+from trajgrade.packing import pack
 from trajgrade.record import Key, RunRecord, State, StoredRow
-from trajgrade.result import ERRORS, EvaluationResult
-from trajgrade.run import Row, Run
-from trajgrade.tally import Graded
-from trajgrade.trajectory import Trajectory
-
-Retry = Literal["errors", "failed"]
+from trajgrade.run import Run
 
 AT_MOST = 0.1  # seconds that a row waits to be written, where nothing waits
 _BATCH = 500
-_AGAIN = ERRORS | {"unreadable_verdict", "not_run"}
 
 
 class _Batch:
@@ -160,26 +151,7 @@ class Keeping:
         if self._next is None or self._next.key != key:
             return None
         self._there.add(key)
-        return self._as_earlier(self._next)
-
-    def _as_earlier(self, stored: StoredRow) -> Earlier | None:
-        row = unpack(stored.graded, Row)
-        if row.agent_error is not None and "failed" in self._retry:
-            return None
-        alignments = unpack(stored.explained, dict[str, Any]) if stored.explained else {}
-        graded = Graded(row, alignments)
-        broken = {
-            row.origins.get(key, key) for key, result in row.results.items() if _is_broken(result)
-        }
-        if not broken or "errors" not in self._retry:
-            return Earlier(graded)
-        kept: dict[str, list[EvaluationResult]] = {}
-        for key, result in row.results.items():
-            origin = row.origins.get(key, key)
-            if origin not in broken:
-                kept.setdefault(origin, []).append(result)
-        example = None if stored.example is None else example_of(stored.example)
-        return Earlier(graded, example, kept)
+        return earlier_of(self._next, self._retry)
 
     # ------------------------------------------------------------------ what comes
 
@@ -259,48 +231,3 @@ def _earlier(store: Store, record: RunRecord, *, finished: bool) -> RunRecord | 
             )
         return one
     return None
-
-
-def _is_broken(result: EvaluationResult) -> bool:
-    return result.error is not None and result.error.kind in _AGAIN
-
-
-def key_of(row: int, trial: int | None) -> Key:
-    """Return what a row of a run is known by."""
-    return Key(row, trial or 0)
-
-
-def plain_example(example: Example) -> dict[str, Any]:
-    """Return an example as plain objects, for a store."""
-    found = {
-        name: value
-        for name in example.__struct_fields__
-        if name not in {"stored", "fields"} and (value := getattr(example, name)) is not None
-    }
-    outputs = found.get("outputs")
-    if outputs is not None and not isinstance(outputs, (str, int, float, bool)):
-        found["outputs"] = _plain_trace(outputs)
-    for name in ("reference_outputs", "inputs"):
-        if isinstance(found.get(name), Trajectory):
-            found[name] = _plain_trace(found[name])
-    found["notes"] = list(example.notes)
-    return found
-
-
-def _plain_trace(outputs: Any) -> Any:
-    """Return a trace as plain objects: as it is, or as trajgrade reads it."""
-    if not isinstance(outputs, Trajectory):
-        try:
-            return msgspec.json.decode(msgspec.json.encode(outputs))
-        except (TypeError, ValueError, RecursionError):
-            pass  # objects of an agent's own framework, or what JSON has no place for
-    try:
-        return read_back(dumps(Trajectory.from_any(outputs).to_dict()))
-    except TraceError:
-        return read_back(dumps(outputs))
-
-
-def example_of(packed: bytes) -> Example:
-    """Return an example that a store kept."""
-    found = unpack(packed, dict[str, Any])
-    return Example(**{**found, "notes": tuple(found.get("notes", ()))})

@@ -15,9 +15,8 @@ import msgspec
 from trajgrade.alignment import alignments_in
 from trajgrade.contracts import Store
 from trajgrade.dataset import Example
+from trajgrade.earlier import Earlier, example_of, key_of
 from trajgrade.errors import StoreError
-from trajgrade.flow import Earlier
-from trajgrade.keeping import example_of, key_of
 from trajgrade.packing import unpack
 from trajgrade.record import RUN, Key, RunRecord
 from trajgrade.run import Row, Run

@@ -137,7 +137,7 @@ def _of_run(
 
 def _as_row(example: Any) -> dict[str, Any]:
     """Return what was asked and expected in an example, and what was answered."""
-    from trajgrade.keeping import plain_example
+    from trajgrade.earlier import plain_example
 
     gone = ("row", "source", "notes")
     return {key: value for key, value in plain_example(example).items() if key not in gone}

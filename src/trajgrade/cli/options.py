@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, get_args
 import click
 import msgspec
 
-from trajgrade.keeping import Retry
+from trajgrade.earlier import Retry
 from trajgrade.record import EngineName
 from trajgrade.run import Explain
 
