@@ -128,7 +128,7 @@ def test_the_public_names():
     assert trajgrade.__all__ == sorted(trajgrade.__all__)
     assert set(trajgrade.__all__) == {
         "Agent", "CanonicalTrace", "Dataset", "EvaluationResult", "Run", "Step", "ToolCall", "Trajectory",
-        "TrajgradeError", "__version__", "compare", "evaluate", "list_samples", "load_sample", "read_traces",
+        "TrajgradeError", "__version__", "compare", "evaluate", "list_samples", "load_sample", "read_steps", "read_traces",
     }  # fmt: skip
     for name in trajgrade.__all__:
         assert getattr(trajgrade, name) is not None
