@@ -55,36 +55,38 @@ def page(run: Run) -> str:
         raise MissingExtraError("a report as HTML", "jinja2", "report") from None
     style, script = _file("run.css"), _file("run.js")
     environment = Environment(autoescape=True, undefined=StrictUndefined)
-    metrics = digest.metrics_of(run)
-    shown = [_row(row, [*metrics], run) for row in _rows(run)]
+    shown = [_row(row, [*digest.metrics_of(run)], run) for row in _rows(run)]
     return environment.from_string(_file("run.html")).render(
-        title=printable(run.name or run.dataset),
-        heading=digest.heading(run),
-        started=f"{run.started_at:%Y-%m-%d %H:%M} UTC",
-        id=run.id,
-        warnings=[printable(warning) for warning in run.warnings],
-        outcomes=[
-            {
-                "threshold": printable(one.threshold), "verdict": one.verdict,
-                "value": number(one.value, one.bound), "reason": printable(one.reason),
-            }
-            for one in run.outcomes
-        ],
-        judges=[*map(_printable, judged.rows(run))],
-        judge_headings=judged.HEADINGS,
-        judge_remarks=[printable(text) for text in judged.remarks(run)],
-        metrics=[_metric(metric) for metric in metrics.values()],
+        **figures(run),
         rows=shown,
         hidden=len(run.rows) - len(shown),
         style=Markup(style),  # noqa: S704 our own file
         script=Markup(script),  # noqa: S704 our own file
         style_hash=_hash(style),
         script_hash=_hash(script),
-    )  # fmt: skip
+    )
 
 
-def _printable(cells: list[str]) -> list[str]:
-    return [printable(text) for text in cells]
+def figures(run: Run) -> dict[str, Any]:
+    """Return what a page says of a run beside its rows, as its template is given it."""
+    return {
+        "title": printable(run.name or run.dataset),
+        "heading": digest.heading(run),
+        "started": f"{run.started_at:%Y-%m-%d %H:%M} UTC",
+        "id": run.id,
+        "warnings": [printable(warning) for warning in run.warnings],
+        "outcomes": [
+            {
+                "threshold": printable(one.threshold), "verdict": one.verdict,
+                "value": number(one.value, one.bound), "reason": printable(one.reason),
+            }
+            for one in run.outcomes
+        ],
+        "judges": [[*map(printable, cells)] for cells in judged.rows(run)],
+        "judge_headings": judged.HEADINGS,
+        "judge_remarks": [printable(text) for text in judged.remarks(run)],
+        "metrics": [_metric(metric) for metric in digest.metrics_of(run).values()],
+    }  # fmt: skip
 
 
 def _file(name: str) -> str:
@@ -98,11 +100,11 @@ def _hash(text: str) -> str:
 def _rows(run: Run) -> Iterator[Row]:
     """Yield the rows to look at first: in error, then short of the best, then the others."""
     if len(run.rows) <= MOST_ROWS:
-        yield from sorted(run.rows, key=lambda row: _ORDER[_kind(row, run)])
+        yield from sorted(run.rows, key=lambda row: _ORDER[kind_of(row, run)])
         return
     left: dict[str, list[int]] = {"error": [], "short": [], "best": []}
     for place, row in enumerate(run.rows):
-        left[_kind(row, run)].append(place)
+        left[kind_of(row, run)].append(place)
     for place in [*left["error"], *left["short"], *left["best"]][:MOST_ROWS]:
         yield run.rows[place]
 
@@ -110,7 +112,8 @@ def _rows(run: Run) -> Iterator[Row]:
 _ORDER = {"error": 0, "short": 1, "best": 2}
 
 
-def _kind(row: Row, run: Run) -> str:
+def kind_of(row: Row, run: Run) -> str:
+    """Return whether a row is in `error`, `short` of the best by some metric, or at its `best`."""
     results = row.results.items()
     if any(result.error is not None and not result.error.not_evaluated for _, result in results):
         return "error"
@@ -160,19 +163,20 @@ def _row(row: Row, metrics: list[str], run: Run) -> dict[str, Any]:
     places = {key: place for place, key in enumerate(metrics)}
     return {
         "title": digest.title_of(row),
-        "kind": _kind(row, run),
+        "kind": kind_of(row, run),
         "scores": [
             (places[key], result.score)
             for key, result in row.results.items()
             if key in places and result.score is not None
         ],
-        "results": [_result(result) for result in row.results.values()],
+        "results": [told_of(result) for result in row.results.values()],
         "alignments": [_cut(text) for text in aligned],
-        "evidence": _evidence(row),
+        "evidence": evidence_of(row),
     }
 
 
-def _result(result: EvaluationResult) -> dict[str, Any]:
+def told_of(result: EvaluationResult) -> dict[str, Any]:
+    """Return what a page says of one result."""
     broken = result.error is not None and not result.error.not_evaluated
     missing = "error" if broken else "not scored"
     return {
@@ -183,7 +187,7 @@ def _result(result: EvaluationResult) -> dict[str, Any]:
     }
 
 
-def _evidence(row: Row) -> str:
+def evidence_of(row: Row) -> str:
     """Return what is behind the row's results, as JSON, cut."""
     found: dict[str, Any] = {key: r.metadata for key, r in row.results.items() if r.metadata}
     if row.agent_error is not None:
