@@ -26,8 +26,9 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     """A trace, or some spans of one, as they came.
 
     Attributes:
-        trace_id: Which trace it belongs to.
-        key: What names the piece: the same trace and key come again is a repeat, and counts once.
+        trace_id: Which trace it belongs to: at most 256 characters that any database takes.
+        key: What names the piece, in at most 64 characters: where trace and key come again, it is
+            a repeat, and counts once.
         body: The trace, or the spans as OTLP's JSON has them, as JSON text.
         is_spans: Whether it is spans, of which more may come.
         ends: Whether it completes the trace: it is whole, or has its ended root span.
@@ -53,7 +54,8 @@ class TraceRecord(msgspec.Struct, frozen=True, kw_only=True):
         pieces: How many came.
         is_complete: Whether it was ended, or quiet for long enough.
         revision: How often it was complete: a late span makes it complete once more.
-        scores: What evaluators have said of it, by key; of the last revision.
+        graded: Of which revision the scores are; 0 where there are none.
+        scores: What evaluators have said of it, by key.
         results: The whole results of those evaluators, as plain objects, by key.
     """
 
@@ -64,6 +66,7 @@ class TraceRecord(msgspec.Struct, frozen=True, kw_only=True):
     pieces: int = 1
     is_complete: bool = True
     revision: int = 1
+    graded: int = 0
     scores: dict[str, float | None] = {}
     results: dict[str, Any] = {}
 
@@ -141,26 +144,35 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     number: int = 0
 
 
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """An effect, and the rule whose action it is of."""
+
+    rule: str
+    effect: Effect
+
+
 class Finished(msgspec.Struct, frozen=True, kw_only=True):
     """How a job ended. Either all of it is written, or none.
 
     Attributes:
         job: The job.
         outcomes: What its actions did.
-        effects: What is to be changed in the store.
+        changes: What is to be changed in the store.
         follow: The jobs that it leaves behind.
         decided: For each rule that was asked, what was decided; added to the counters.
         again_at: When it is to be tried again, None where it is over.
         error: How it failed; set aside with this reason where it is not to be tried again.
+        at: When it ended.
     """
 
     job: Job
     outcomes: tuple[Outcome, ...] = ()
-    effects: tuple[Effect, ...] = ()
+    changes: tuple[Change, ...] = ()
     follow: tuple[NewJob, ...] = ()
     decided: dict[str, str] = {}
     again_at: float | None = None
     error: str = ""
+    at: float = 0.0
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True):

@@ -89,6 +89,18 @@ class Inbox(Protocol):
         """Have jobs that were set aside tried again; return how many."""
         ...
 
+    def pending(self, trace_id: str, revision: int, rules: Sequence[str]) -> int:
+        """Return how many actions of some rules are still to be done with a trace."""
+        ...
+
+    def publish(self) -> int:
+        """Make new versions of the datasets that rows were added to; return how many rows.
+
+        Rows are added by the effects of actions, and kept at once; a version of each would make
+        thousands. A row whose id a dataset has is left out: people may have corrected that one.
+        """
+        ...
+
     def set_aside(self, *, before: int | None = None, limit: int = 100) -> list[Job]:
         """Return jobs that were set aside, the newest first, below a number."""
         ...

@@ -21,6 +21,7 @@ import msgspec
 
 from trajgrade.errors import ConfigError, StoreError, UnknownNameError
 from trajgrade.jsontext import dumps, read_back
+from trajgrade.production import Inbox
 from trajgrade.record import Holder, Key, RunRecord, State, StoredRow
 from trajgrade.stores.hold import HeldError, Hold, holder_of, refusal
 from trajgrade.stores.kept_lines import FolderDatasets
@@ -195,6 +196,14 @@ class JsonLinesStore:
     def datasets(self) -> FolderDatasets:
         """The datasets that are kept here."""
         return FolderDatasets(self._folder / "datasets")
+
+    @property
+    def inbox(self) -> Inbox:
+        """Raise an error: a folder cannot hold a queue."""
+        raise StoreError(
+            f"{self.url}: automation needs a database: name an SQLite file, such as trajgrade.db, "
+            "or postgresql://…"
+        )
 
     # ------------------------------------------------------------------ the end
 

@@ -43,13 +43,7 @@ class SqlDatasets(VersionedDatasets):
         self, name: str, made: Callable[[list[Kept]], list[Kept]], note: str
     ) -> DatasetVersion:
         with self._database.writing() as connection:
-            versions = _versions(connection, name)
-            old = _items(connection, name, versions[0].version) if versions else []
-            rows = made(old)
-            digest = hash_of(rows)
-            if versions and versions[0].hash == digest:
-                return versions[0]
-            return _written(connection, name, versions, rows, digest, note)
+            return _changed(connection, name, made, note)
 
     def tag(self, name: str, tag: str, as_of: str | int = LATEST) -> DatasetVersion:
         """Have a tag name a version, and no other."""
@@ -83,6 +77,28 @@ class SqlDatasets(VersionedDatasets):
                 after = place
             if len(page) < _PAGE:
                 return
+
+
+def add_new(connection: Connection, name: str, rows: list[Kept]) -> None:
+    """Add rows whose ids a dataset has not, within a transaction."""
+
+    def made(old: list[Kept]) -> list[Kept]:
+        there = {row.id for row in old}
+        return [*old, *(row for row in rows if row.id not in there)]
+
+    _changed(connection, name, made, "")
+
+
+def _changed(
+    connection: Connection, name: str, made: Callable[[list[Kept]], list[Kept]], note: str
+) -> DatasetVersion:
+    versions = _versions(connection, name)
+    old = _items(connection, name, versions[0].version) if versions else []
+    rows = made(old)
+    digest = hash_of(rows)
+    if versions and versions[0].hash == digest:
+        return versions[0]
+    return _written(connection, name, versions, rows, digest, note)
 
 
 def _records(name: str) -> Select[Any]:

@@ -33,7 +33,8 @@ from trajgrade.record import Holder, Key, RunRecord, State, StoredRow
 from trajgrade.stores import schema
 from trajgrade.stores.growing import Growing, columns_of, searchable
 from trajgrade.stores.hold import this_process
-from trajgrade.stores.kept_sql import SqlDatasets
+from trajgrade.stores.inbox_sql import SqlInbox
+from trajgrade.stores.kept_sql import SqlDatasets, add_new
 from trajgrade.stores.naming import LATEST, check_id, meant
 from trajgrade.stores.tables import ROWS, RUNS
 
@@ -297,6 +298,20 @@ class SqlStore:
         """Give a transaction in which no other process changes datasets or tables."""
         self._make_ready()
         with self.faults_told(), self.upgrading() as connection:
+            yield connection
+
+    # ------------------------------------------------------------------ the inbox
+
+    @property
+    def inbox(self) -> SqlInbox:
+        """What production sends, and what is done with it."""
+        return SqlInbox(self, add_new)
+
+    @contextmanager
+    def changing(self) -> Iterator[Connection]:
+        """Give a transaction."""
+        self._make_ready()
+        with self.faults_told(), self.engine.begin() as connection:
             yield connection
 
     def found(self, query: Select[Any]) -> list[Any]:

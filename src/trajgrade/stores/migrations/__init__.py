@@ -3,4 +3,4 @@
 A file here is never changed once a release has it; what it makes, it spells out itself.
 """
 
-STEPS: tuple[str, ...] = ("0001_runs", "0002_datasets")
+STEPS: tuple[str, ...] = ("0001_runs", "0002_datasets", "0003_inbox")
