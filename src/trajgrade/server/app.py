@@ -8,13 +8,15 @@ On `app.state` routes find the `config`, the `store`, its `inbox`, the `rules`, 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
@@ -22,11 +24,15 @@ from trajgrade import __version__
 from trajgrade.automation.rules import Rules
 from trajgrade.contracts import Store
 from trajgrade.errors import StoreError
+from trajgrade.server import ingestion, otlp
+from trajgrade.server.api.document import add_api
+from trajgrade.server.counters import Counters
 from trajgrade.server.gate import Gate
 from trajgrade.server.keys import Keyring
 from trajgrade.server.limits import Rates
 from trajgrade.server.refusal import STATUS, Kind, RefusedError, answer
 from trajgrade.server.settings import ServerConfig
+from trajgrade.server.writing import Writer
 
 _PAGES = "trajgrade.server.pages"
 _BACK_SOON = 5  # seconds
@@ -50,25 +56,40 @@ def create_app(config: ServerConfig, store: Store, *, rules: Rules | None = None
         openapi_url="/api/openapi.json",
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
+        lifespan=_writing,
     )
     app.state.config = config
     app.state.store = store
-    inbox: Any = getattr(store, "inbox", None)
-    app.state.inbox = inbox
+    app.state.inbox = store.inbox
     app.state.rules = rules if rules is not None else Rules(())
-    app.state.keys = Keyring(inbox, is_local=config.is_local)
+    app.state.keys = Keyring(store.inbox, is_local=config.is_local)
     app.state.rates = Rates(config.rate)
     app.state.secret = secrets.token_bytes(32)
+    app.state.counters = Counters()
+    app.state.writer = Writer(store.inbox, waiting=config.waiting, backlog=config.backlog)
     app.add_middleware(Gate, config=config, rates=app.state.rates)
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _of_http)
     app.add_exception_handler(StoreError, _of_store)
     app.add_exception_handler(Exception, _broken)
+    app.include_router(otlp.router)
+    app.include_router(ingestion.router)
+    add_api(app)
     app.add_api_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
-    if find_spec(_PAGES) is not None:
+    if find_spec(_PAGES) is not None and find_spec(f"{_PAGES}.routes") is not None:
         app.include_router(import_module(f"{_PAGES}.routes").router, include_in_schema=False)
     return app
+
+
+@asynccontextmanager
+async def _writing(app: FastAPI) -> AsyncIterator[None]:
+    """Write what comes, from the first request to the last."""
+    app.state.writer.start()
+    try:
+        yield
+    finally:
+        await run_in_threadpool(app.state.writer.stop)
 
 
 async def healthz() -> Response:

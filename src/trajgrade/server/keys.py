@@ -80,7 +80,7 @@ class Keyring:
         """Read the keys, if that was not done just now."""
         with self._lock:
             if not self.is_fresh:
-                self._records = tuple(self._inbox.keys() if self._inbox is not None else ())
+                self._records = tuple(self._inbox.keys())
                 self._read_at = self._clock()
 
     @property

@@ -10,6 +10,8 @@ from typing import Any, Literal
 import msgspec
 from starlette.responses import Response
 
+from trajgrade.jsontext import dumps
+
 Kind = Literal[
     "unreadable",
     "unknown_caller",
@@ -80,5 +82,9 @@ class RefusedError(Exception):
 
 
 def answer(found: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """Return an answer in JSON."""
-    return Response(msgspec.json.encode(found), status, headers, media_type=JSON)
+    """Return an answer in JSON; what is no number is null there."""
+    try:
+        text = msgspec.json.encode(found)
+    except (UnicodeEncodeError, TypeError, OverflowError):
+        text = dumps(found)
+    return Response(text, status, headers, media_type=JSON)
