@@ -157,7 +157,7 @@ def test_all_faults_are_said_at_once_each_with_its_path(folder: Path):
         assert any(f"Did you mean {said}" in fault for fault in faults), said
 
 
-@pytest.mark.parametrize("key", ["automation", "rules"])
+@pytest.mark.parametrize("key", ["alerts", "rules"])
 def test_a_key_of_another_feature_is_not_passed_over(key: str):
     (fault,) = faults_of({**GOOD, key: {}})
     assert fault.startswith(f"{key}: unknown key '{key}'")

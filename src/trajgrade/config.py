@@ -80,6 +80,8 @@ class Config(
         engine: Where the work runs: `auto` takes all cores for big files of recorded runs, else
             `event_loop`, this process; or `process_pool`, or `ray`.
         workers: How many processes or tasks at once; by default one for each core.
+        automation: What is done with traces of production: `{enabled, rules}`.
+        server: How `trajgrade serve` listens, and what it takes at most.
     """
 
     name: str = ""
@@ -104,6 +106,8 @@ class Config(
     experiment: str = ""
     engine: EngineName = "auto"
     workers: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    automation: dict[str, Any] | None = None
+    server: dict[str, Any] | None = None
 
     def graders(self) -> Graders:
         """Build the evaluators."""
@@ -188,7 +192,7 @@ def load_config(
         where, folder, document = "", Path(), dict(source)
     else:
         where, folder = os.fspath(source), Path(source).parent
-        document = _read(Path(source), ambiguous)
+        document = read_document(Path(source), ambiguous)
     checking = _Checking(Path() if replaced and "agent" in replaced else folder)
     document = {**document, **(replaced or {})}
     if dataset is not None:
@@ -201,7 +205,8 @@ def load_config(
     return config
 
 
-def _read(path: Path, faults: list[str]) -> dict[str, Any]:
+def read_document(path: Path, faults: list[str]) -> dict[str, Any]:
+    """Return what a config file holds; `faults` gets what can be read in two ways."""
     try:
         text = path.read_bytes()
     except FileNotFoundError:
@@ -249,11 +254,11 @@ class _Checking:
         if _JUDGES & found.keys():
             from trajgrade.judging.written import take_judge
 
-            self.faults += take_judge(found, lambda path: _placed(path, folder), look=look)
+            self.faults += take_judge(found, lambda path: placed(path, folder), look=look)
         self._evaluators(found)
         self.faults += gate_faults(found.get("no_regression", ()))
         if not found.get("baseline", RUN).startswith(RUN):
-            found["baseline"] = _placed(found["baseline"], folder)
+            found["baseline"] = placed(found["baseline"], folder)
         if "dataset" in found:
             self._dataset(found, folder, look=look)
         return None if self.faults else Config(**found)
@@ -316,7 +321,7 @@ class _Checking:
                 )
 
     def _dataset(self, found: dict[str, Any], folder: Path, *, look: bool) -> None:
-        where = _placed(found["dataset"], folder)
+        where = placed(found["dataset"], folder)
         found["dataset"] = where
         try:
             if isinstance(where, str) and where.startswith(SAMPLE):
@@ -345,12 +350,12 @@ def _of_files(value: Mapping[str, Any]) -> list[str]:
     return faults + [f"dataset.{fault}" for fault in found if fault is not None]
 
 
-def _placed(where: Any, folder: Path) -> Any:
+def placed(where: Any, folder: Path) -> Any:
     """Return the paths of a dataset with the config's folder in front."""
     if isinstance(where, DatasetFiles):
-        return msgspec.structs.replace(where, path=_placed(where.path, folder))
+        return msgspec.structs.replace(where, path=placed(where.path, folder))
     if isinstance(where, list):
-        return [_placed(one, folder) for one in where]
+        return [placed(one, folder) for one in where]
     rooted = where.startswith((SAMPLE, RUN, DATASET, "~")) or "://" in where or not where
     return where if rooted or folder == Path() else str(folder / where)
 
