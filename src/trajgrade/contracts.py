@@ -8,7 +8,7 @@ convenience, not a requirement; a plain function with any of the parameter names
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import msgspec
 
@@ -138,15 +138,28 @@ class Judge(Protocol):
         ...
 
 
+class Came(NamedTuple):
+    """What an engine tells of a job.
+
+    Attributes:
+        number: The job's number, from 0.
+        what: `piece`: the next piece of what the work makes of it; `ended`: there are no more;
+            `again`: its worker died, the pieces so far do not count, and it is begun anew.
+        piece: The piece.
+    """
+
+    number: int
+    what: Literal["piece", "ended", "again"]
+    piece: Any = None
+
+
 class Engine(Protocol):
     """Where the work runs. It knows nothing of what the work is."""
 
     workers: int
 
-    def map(
-        self, work: Callable[[Any], Iterable[Any]], jobs: Iterable[Any]
-    ) -> Iterator[tuple[int, list[Any]]]:
-        """Yield what the work makes of each job, with the job's number, as jobs are done.
+    def map(self, work: Callable[[Any], Iterable[Any]], jobs: Iterable[Any]) -> Iterator[Came]:
+        """Yield what the work makes of each job, piece by piece, as it comes.
 
         Args:
             work: A function of a module, or a `partial` of one, from a job to what it makes of it,

@@ -1,4 +1,4 @@
-"""Counted: rows, as they are done, are kept and told of; in their order, they are tallied."""
+"""Counted: rows, as they are done, are told of; in their order, they are tallied."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 
 from trajgrade.dataset import Example
-from trajgrade.flow import Done, InOrder
-from trajgrade.keeping import Keeping
+from trajgrade.flow import InOrder, Turn
 from trajgrade.run import Row
 from trajgrade.tally import Tally
 
@@ -16,9 +15,8 @@ OnRow = Callable[[Example, Row], None]
 
 
 def counted(
-    done: Iterator[Done],
+    done: Iterator[Turn],
     tally: Tally,
-    keeping: Keeping | None,
     on_row: OnRow | None,
     on_progress: Progress | None,
 ) -> bool:
@@ -26,21 +24,22 @@ def counted(
 
     What is done when the run is interrupted counts, also behind a row that is not.
     """
-    ordered = InOrder()
+    ordered: InOrder[Turn] = InOrder()
+    n_rows = 0
     try:
-        for number, row in enumerate(done, start=1):
-            if keeping is not None and row.run:
-                keeping.keep(row)
-            if on_row is not None and row.run:
-                on_row(row.example, row.graded.row)
-            for turn in ordered.add(row):
-                tally.add(turn.graded)
+        for rows in done:
+            if on_row is not None:
+                for example, row in rows.told():
+                    on_row(example, row)
+            for turn in ordered.add(rows):
+                turn.added_to(tally)
+            n_rows += rows.n_rows
             if on_progress is not None:
-                on_progress = _told(on_progress, number)
+                on_progress = _told(on_progress, n_rows)
     except KeyboardInterrupt:
         tally.cut()
         for turn in ordered.rest():
-            tally.add(turn.graded)
+            turn.added_to(tally)
         return True
     return False
 

@@ -18,7 +18,7 @@ from trajgrade.agent import Outcome
 from trajgrade.dataset import Example
 from trajgrade.errors import TraceError
 from trajgrade.jsontext import dumps, read_back
-from trajgrade.packing import unpack
+from trajgrade.packing import pack, unpack
 from trajgrade.record import Key, StoredRow
 from trajgrade.result import ERRORS, EvaluationResult
 from trajgrade.run import Row
@@ -27,6 +27,7 @@ from trajgrade.trajectory import Trajectory
 
 Retry = Literal["errors", "failed"]
 
+_BEYOND = ""  # no metric has that name
 _AGAIN = ERRORS | {"unreadable_verdict", "not_run"}
 
 
@@ -63,7 +64,8 @@ def earlier_of(stored: StoredRow, retry: Collection[Retry]) -> Earlier | None:
     if row.agent_error is not None and "failed" in retry:
         return None
     alignments = unpack(stored.explained, dict[str, Any]) if stored.explained else {}
-    graded = Graded(row, alignments)
+    beyond = alignments.pop(_BEYOND, ())
+    graded = Graded(row, alignments, beyond)
     broken = {
         row.origins.get(key, key) for key, result in row.results.items() if _is_broken(result)
     }
@@ -76,6 +78,14 @@ def earlier_of(stored: StoredRow, retry: Collection[Retry]) -> Earlier | None:
             kept.setdefault(origin, []).append(result)
     example = None if stored.example is None else example_of(stored.example)
     return Earlier(graded, example, kept)
+
+
+def explained(graded: Graded) -> bytes | None:
+    """Return the alignments of a row, packed for a store; None where there are none."""
+    if not graded.alignments:
+        return None
+    beyond = {_BEYOND: [*graded.beyond]} if graded.beyond else {}
+    return pack({**graded.alignments, **beyond})
 
 
 def _is_broken(result: EvaluationResult) -> bool:

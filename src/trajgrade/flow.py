@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack
 from itertools import count
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from trajgrade.agent import Agent, Outcome
 from trajgrade.budget import Budget, Spending
@@ -27,7 +27,7 @@ from trajgrade.grading import Begun, Grader
 from trajgrade.pace import MAX_CONCURRENCY
 from trajgrade.result import not_evaluated
 from trajgrade.run import Row
-from trajgrade.tally import Graded
+from trajgrade.tally import Graded, Tally
 
 WINDOW = 256  # rows from the first that is not done to the last that is begun
 _AHEAD = 4  # the same, as a multiple of the agent's concurrency
@@ -42,6 +42,7 @@ class Done(NamedTuple):
         graded: Its row.
         kept: Whether it was graded by an earlier run, and is here as it was kept.
         run: Whether it was run; else the budget was spent before it began.
+        packed: The row packed, where it is so already.
     """
 
     place: int
@@ -49,6 +50,21 @@ class Done(NamedTuple):
     graded: Graded
     kept: bool = False
     run: bool = True
+    packed: bytes | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows it is."""
+        return 1
+
+    def added_to(self, tally: Tally) -> None:
+        """Have it tallied."""
+        tally.add(self.graded, self.packed)
+
+    def told(self) -> Iterator[tuple[Example, Row]]:
+        """Yield the row, with its example, if it was run."""
+        if self.run:
+            yield self.example, self.graded.row
 
 
 Keeper = Callable[[Example], Earlier | None]
@@ -202,7 +218,32 @@ class _Waiting:
         return Done(begun.place, begun.view.example, self._grader.ended(begun))
 
 
-class InOrder:
+class Turn(Protocol):
+    """Rows that are done: one, or some that lie behind each other."""
+
+    @property
+    def place(self) -> int:
+        """The place of the first, from 0."""
+        ...
+
+    @property
+    def n_rows(self) -> int:
+        """How many they are."""
+        ...
+
+    def added_to(self, tally: Tally) -> None:
+        """Have them tallied."""
+        ...
+
+    def told(self) -> Iterator[tuple[Example, Row]]:
+        """Yield each of them that was run, with its example."""
+        ...
+
+
+Ended = TypeVar("Ended", bound=Turn)
+
+
+class InOrder(Generic[Ended]):
     """Rows as they come, yielded in the order of their places.
 
     Args:
@@ -211,21 +252,21 @@ class InOrder:
 
     def __init__(self, first: int = 0) -> None:
         self._next = first
-        self._behind: list[tuple[int, int, Done]] = []
+        self._behind: list[tuple[int, int, Ended]] = []
         self._ties = count()
 
-    def add(self, done: Done) -> Iterator[Done]:
-        """Yield the rows whose turn it is, now that one more is done."""
+    def add(self, done: Ended) -> Iterator[Ended]:
+        """Yield the rows whose turn it is, now that more are done."""
         if done.place == self._next and not self._behind:
-            self._next += 1
+            self._next += done.n_rows
             yield done
             return
         heapq.heappush(self._behind, (done.place, next(self._ties), done))
         while self._behind and self._behind[0][0] == self._next:
-            self._next += 1
+            self._next += self._behind[0][2].n_rows
             yield heapq.heappop(self._behind)[2]
 
-    def rest(self) -> Iterator[Done]:
+    def rest(self) -> Iterator[Ended]:
         """Yield what is left, in order, with gaps where a row was never done."""
         while self._behind:
             yield heapq.heappop(self._behind)[2]

@@ -132,6 +132,7 @@ class Grader:
         results: dict[str, EvaluationResult] = {}
         origins: dict[str, str] = {}
         alignments: dict[str, Any] = {}
+        beyond: list[str] = []
         for evaluator, found in zip(self.evaluators, begun.results, strict=True):
             for result in found or ():
                 results[result.key] = result
@@ -140,13 +141,15 @@ class Grader:
                 aligned = self._explained(evaluator, begun, result)
                 if aligned is not None:
                     alignments[result.key] = aligned
+                    if self._explain == "all" and _is_large(begun.view):
+                        beyond.append(result.key)
         row = Row(
             example.id, results, example.trial, example.row, example.source, example.notes,
             *((outcome.latency_in_seconds, outcome.failure, outcome.error) if outcome else ()),
         )  # fmt: skip
         if origins:
             row = msgspec.structs.replace(row, origins=origins)
-        return Graded(row, alignments)
+        return Graded(row, alignments, beyond)
 
     def _failed(
         self, evaluator: EvaluatorLike, given: dict[str, Any], error: AgentError
@@ -206,12 +209,19 @@ def _broken(evaluator: EvaluatorLike, broken: BaseException) -> EvaluationResult
 
 def _aligned(evaluator: Any, view: View, *, bounded: bool) -> Any:
     """Return the alignment of the calls as plain objects; None where the metric compares none."""
-    given = view.of("trajectory")
-    ours = given["outputs"]
-    if bounded and type(ours) is Trajectory and len(ours.tool_calls) > ALIGNED_UP_TO:
+    if bounded and _is_large(view):
         return None
+    given = view.of("trajectory")
     try:
-        found = evaluator.alignment(outputs=ours, reference_outputs=given["reference_outputs"])
+        found = evaluator.alignment(
+            outputs=given["outputs"], reference_outputs=given["reference_outputs"]
+        )
     except (TooLargeError, TraceError):
         return None
     return read_back(dumps(found if len(found) > 1 else found[0]))
+
+
+def _is_large(view: View) -> bool:
+    """Whether there are so many calls that only the alignment of the worst rows is kept."""
+    ours = view.of("trajectory")["outputs"]
+    return type(ours) is Trajectory and len(ours.tool_calls) > ALIGNED_UP_TO

@@ -10,7 +10,7 @@ A run is gone on with only with the settings and the data that it began with (SE
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
@@ -19,13 +19,14 @@ import msgspec
 
 from trajgrade.contracts import RunWriter, Store
 from trajgrade.dataset import Example
-from trajgrade.earlier import Earlier, Retry, earlier_of, key_of, plain_example
+from trajgrade.earlier import Earlier, Retry, earlier_of, explained, key_of, plain_example
 from trajgrade.errors import StoreError, TrajgradeError
 from trajgrade.flow import Done
 from trajgrade.jsontext import dumps, read_back
 from trajgrade.packing import pack
 from trajgrade.record import Key, RunRecord, State, StoredRow
 from trajgrade.run import Run
+from trajgrade.spread import Parcel
 
 AT_MOST = 0.1  # seconds that a row waits to be written, where nothing waits
 _BATCH = 500
@@ -136,11 +137,6 @@ class Keeping:
             raise
         self._batch.write = self._writer.append
 
-    @property
-    def resumed(self) -> bool:
-        """Whether an earlier run is gone on with."""
-        return self.record.seconds > 0 or self._next is not None or bool(self._there)
-
     # ------------------------------------------------------------------ what is there
 
     def earlier(self, example: Example) -> Earlier | None:
@@ -153,28 +149,48 @@ class Keeping:
         self._there.add(key)
         return earlier_of(self._next, self._retry)
 
+    def there(self, place: int, rows: int) -> list[StoredRow]:
+        """Return what there is of so many rows from a place on; asked for in order, too."""
+        found: list[StoredRow] = []
+        while self._next is not None and self._next.row < place + rows:
+            if self._next.row >= place:
+                found.append(self._next)
+            self._next = next(self._rows, None)
+        return found
+
     # ------------------------------------------------------------------ what comes
 
-    def keep(self, done: Done) -> None:
-        """Write a row that is done, now or within a tenth of a second."""
-        if done.kept:
-            return
-        stored = self._stored(done)
-        if stored.key in self._there:
-            self._writer.rewrite([stored])
-            return
-        self._batch.add(stored, at_once=self._at_once)
+    def each(self, done: Iterable[Done]) -> Iterator[Done]:
+        """Write each row that is done, now or within a tenth of a second, and pass it on."""
+        for one in done:
+            if one.kept or not one.run:
+                yield one
+                continue
+            packed = pack(one.graded.row)
+            stored = self._stored(one, packed)
+            if stored.key in self._there:
+                self._writer.rewrite([stored])
+            else:
+                self._batch.add(stored, at_once=self._at_once)
+            yield one._replace(packed=packed)
 
-    def _stored(self, done: Done) -> StoredRow:
-        row, alignments = done.graded
-        key = key_of(row.row, row.trial)
-        return StoredRow(
-            key.row,
-            key.trial,
-            pack(row),
-            pack(plain_example(done.example)) if self._answered else None,
-            pack(alignments) if alignments else None,
-        )
+    def _stored(self, done: Done, packed: bytes) -> StoredRow:
+        key = key_of(done.graded.row.row, done.graded.row.trial)
+        example = pack(plain_example(done.example)) if self._answered else None
+        return StoredRow(key.row, key.trial, packed, example, explained(done.graded))
+
+    def keep(self, parcel: Parcel, anew: bool) -> None:
+        """Write rows of another process that are done.
+
+        Args:
+            parcel: The rows.
+            anew: Whether they may have come before, and may be other than they were then.
+        """
+        added, replaced = (parcel.stored(again=again) for again in (False, True))
+        if added:
+            (self._writer.rewrite if anew else self._writer.append)(added)
+        if replaced:
+            self._writer.rewrite(replaced)
 
     # ------------------------------------------------------------------ the end
 

@@ -66,20 +66,23 @@ class Pool:
 
     def __init__(self, evaluator: Any) -> None:
         self._corpus = evaluator.corpus
-        self._counts: list[float] = []
+        self.counts: list[float] = []
 
     def add(self, result: EvaluationResult) -> None:
         """Add the counts of one row, if it has any."""
-        counts: Sequence[float] = result.metadata.get("counts", ())
-        if not self._counts:
-            self._counts = [*counts]
+        self.add_counts(result.metadata.get("counts", ()))
+
+    def add_counts(self, counts: Sequence[float]) -> None:
+        """Add counts of one row, or of several rows together; whole numbers, so in any order."""
+        if not self.counts:
+            self.counts = [*counts]
         elif counts:
-            self._counts = [a + b for a, b in zip(self._counts, counts, strict=True)]
+            self.counts = [a + b for a, b in zip(self.counts, counts, strict=True)]
 
     @property
     def corpus(self) -> float | None:
         """The metric of all rows together; None where no row has counts."""
-        return float(self._corpus(self._counts)) if self._counts else None
+        return float(self._corpus(self.counts)) if self.counts else None
 
 
 def failed(

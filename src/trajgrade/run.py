@@ -93,13 +93,31 @@ class Rows(Sequence[Row]):
         self._waiting: list[bytes] = []
         self.amended: dict[int, dict[str, dict[str, Any]]] = {}
 
-    def append(self, row: Row) -> None:
-        """Keep one more row."""
-        text = pack(row)
+    def append(self, row: Row, packed: bytes | None = None) -> None:
+        """Keep one more row, packed where it is so already."""
+        text = pack(row) if packed is None else packed
         self._waiting.append(text)
         self._ends.append(self._ends[-1] + len(text))
         if len(self._waiting) >= _AT_ONCE:
             self._write()
+
+    def extend(self, packed: bytes, ends: Sequence[int]) -> None:
+        """Keep more rows.
+
+        Args:
+            packed: The rows, packed, one behind the other.
+            ends: Where in it each of them ends.
+        """
+        start = self._ends[-1]
+        self._waiting.append(packed)
+        self._write()
+        self._ends.extend([start + end for end in ends])
+
+    def packed(self) -> tuple[bytes, array[int]]:
+        """Return the rows as `extend` takes them."""
+        self._write()
+        self._file.seek(0)
+        return self._file.read(), self._ends[1:]
 
     def _write(self) -> None:
         self._file.seek(0, SEEK_END)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any
@@ -13,21 +13,22 @@ from trajgrade.agent import Agent
 from trajgrade.aligned import Measured, attached, read_alignments
 from trajgrade.budget import Budget, Spending
 from trajgrade.comparison.gating import Gating
-from trajgrade.contracts import Store
+from trajgrade.contracts import Engine, Store
 from trajgrade.counted import OnRow, Progress, counted
 from trajgrade.dataset import Dataset, Selected
+from trajgrade.earlier import Retry
 from trajgrade.errors import ConfigError
 from trajgrade.evaluators.evaluator import described
-from trajgrade.flow import Keeper, flow
+from trajgrade.flow import Keeper, Turn, flow
 from trajgrade.grading import Grader
-from trajgrade.keeping import Keeping, Retry
+from trajgrade.keeping import Keeping
 from trajgrade.measured import OnFailure
 from trajgrade.planning import Plan, planned
 from trajgrade.record import DATASET, EngineName, State
 from trajgrade.recording import begin_record
 from trajgrade.replay import Replay, is_run
 from trajgrade.run import Explain, InterruptedRunError, Run
-from trajgrade.spread import engine_of, spread
+from trajgrade.spread import Parcel, engine_of, spread
 from trajgrade.tally import Tally
 from trajgrade.thresholds import judge, parse_thresholds
 from trajgrade.view import needs_of, strangers_in
@@ -154,14 +155,15 @@ def evaluate(
             )
         apart = engine_of(
             engine, workers, plan.dataset, plan.evaluators,
-            here=_only_here(plan, grader, keeping, spending),
+            here=_only_here(plan, grader, spending),
         )  # fmt: skip
+        done: Iterator[Turn]
         if apart is not None:
-            needs = needs_of(plan.evaluators)
-            done = spread(apart, plan.dataset, plan.evaluators, needs, plan.explain)
+            done = _spread(plan, apart, keeping, retry)
         else:
             done = flow(plan.examples(), grader, plan.agent, _earlier(keeping, replay), spending)
-        interrupted = counted(done, tally, keeping, on_row, on_progress)
+            done = done if keeping is None else keeping.each(done)
+        interrupted = counted(done, tally, on_row, on_progress)
         run = _run_of(
             plan, tally, spending, thresholds or {},
             id=keeping.record.id if keeping else "", name=name,
@@ -178,9 +180,20 @@ def evaluate(
     return run
 
 
-def _only_here(
-    plan: Plan, grader: Grader, keeping: Keeping | None, spending: Spending
-) -> str | None:
+def _spread(
+    plan: Plan, engine: Engine, keeping: Keeping | None, retry: Collection[Retry]
+) -> Iterator[Parcel]:
+    """Yield what the rows come to on an engine, kept as they come."""
+    kept: dict[str, Any] = {}
+    if keeping is not None:
+        kept = {"there": keeping.there, "keep": keeping.keep, "retry": retry}
+    return spread(
+        engine, plan.dataset, plan.evaluators, plan.metrics, needs_of(plan.evaluators),
+        plan.explain, **kept,
+    )  # fmt: skip
+
+
+def _only_here(plan: Plan, grader: Grader, spending: Spending) -> str | None:
     """Return why the rows must be graded in this process; None where they need not be."""
     if plan.answered:
         return "an agent is called, or was, and its answers are graded here"
@@ -188,8 +201,6 @@ def _only_here(
         return "only some of the rows are graded"
     if grader.waits:
         return "judges and other evaluators that wait are asked from this process"
-    if keeping is not None and keeping.resumed:
-        return "a run is gone on with"
     return "the run has a budget" if spending.is_bounded else None
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from trajgrade.result import ERRORS, NOT_EVALUATED, EvaluationResult
@@ -42,8 +42,27 @@ class Groups:
             if trial is None:
                 self.example_of.append(len(self.example_of))
                 return
-            self._index = {name: index for index, name in enumerate(self._earlier())}
+            self._index = self._named()
         self.example_of.append(self._index.setdefault(example_id, len(self._index)))
+
+    def _named(self) -> dict[str, int]:
+        return {name: index for index, name in enumerate(self._earlier())}
+
+    @property
+    def named(self) -> bool:
+        """Whether ids are kept, some row being a trial."""
+        return self._index is not None
+
+    def extend(self, rows: Sequence[str] | int) -> None:
+        """Note the examples of more rows: by their ids, or their number where none is a trial."""
+        if isinstance(rows, int):
+            start = len(self.example_of)
+            self.example_of.extend(range(start, start + rows))
+            return
+        if self._index is None:
+            self._index = self._named()
+        for name in rows:
+            self.example_of.append(self._index.setdefault(name, len(self._index)))
 
     def cut(self, rows: int) -> None:
         """Forget all rows but the first ones."""
@@ -110,6 +129,15 @@ class Column:
         self.scores.extend([math.nan] * rows)
         self.codes.extend([CODE[kind]] * rows)
         self.successes.extend([NO_VERDICT] * rows)
+
+    def extend(self, other: Column) -> None:
+        """Add the rows of another column of this metric."""
+        start = len(self.codes)
+        self.vacuous.update(start + row for row in other.vacuous)
+        self.undefined.update(start + row for row in other.undefined)
+        self.scores.extend(other.scores)
+        self.codes.extend(other.codes)
+        self.successes.extend(other.successes)
 
     def cut(self, rows: int) -> None:
         """Forget all rows but the first ones."""

@@ -1,7 +1,9 @@
 """Tally: rows, in the order of the dataset → what they come to.
 
 It asks no evaluator: what it must know of a metric is in `Metric`, plain data, so that the rows of
-another process, or of a store, are summed up as those of this one.
+another process, or of a store, are summed up as those of this one. Rows that lie behind each other
+can be tallied apart, each `Part` in a process of its own, and the parts be taken in their order:
+that comes to the same as adding row after row.
 """
 
 from __future__ import annotations
@@ -25,10 +27,12 @@ class Graded(NamedTuple):
     Attributes:
         row: The row.
         alignments: The alignment of the calls, by metric, for rows that may be shown.
+        beyond: The metrics whose alignment is too large to be kept of any but the worst rows.
     """
 
     row: Row
     alignments: dict[str, Any]
+    beyond: Sequence[str] = ()
 
 
 class Scale(Protocol):
@@ -138,6 +142,36 @@ class Ranking:
         return (-place for _, place in sorted(self._lowest, reverse=True))
 
 
+class Part(NamedTuple):
+    """What rows that lie behind each other come to, as plain data; places count from the first.
+
+    Attributes:
+        packed: The rows, packed, and where each ends.
+        ids: Their ids, where one of them is a trial; None where none is.
+        trials: Which trials they are.
+        columns: The scores, by metric; shorter than the rows where the last ones lack the metric.
+        lowest: The places of the lowest rows, by metric.
+        unscored: The places of the first rows without a score, by metric.
+        amended: What was added to results, by place and metric.
+        beyond: At which places, of which metric, only the worst rows keep that.
+        seen: Which overrides were met, by metric.
+        absent: Which were not, by metric and place.
+        counts: The pooled counts, by metric.
+    """
+
+    packed: tuple[bytes, Sequence[int]]
+    ids: list[str] | None
+    trials: set[int]
+    columns: dict[str, Column]
+    lowest: dict[str, list[int]]
+    unscored: dict[str, list[int]]
+    amended: dict[int, dict[str, dict[str, Any]]]
+    beyond: set[tuple[int, str]]
+    seen: dict[str, set[str]]
+    absent: dict[str, dict[int, list[str]]]
+    counts: dict[str, list[float]]
+
+
 class Tally:
     """A run that grows row by row, in order.
 
@@ -160,14 +194,15 @@ class Tally:
         self._unscored: dict[str, list[int]] = {}
         self._seen: dict[str, set[str]] = {}
         self._absent: dict[str, dict[int, list[str]]] = {}
+        self._beyond: set[tuple[int, str]] = set()
         self._agent = AgentColumns() if agent else None
         self._pools = {m.key: Pool(m.corpus) for m in metrics.values() if m.corpus is not None}
 
-    def add(self, graded: Graded) -> None:
-        """Add the next row."""
+    def add(self, graded: Graded, packed: bytes | None = None) -> None:
+        """Add the next row, packed where it is so already."""
         row, place = graded.row, len(self.rows)
         for key, result in row.results.items():
-            self._note(place, key, result, row.origins, graded.alignments.get(key))
+            self._note(place, key, result, graded)
         for key, pool in self._pools.items():
             pool.add(row.results[key])
         self._groups.add(row.id, row.trial)
@@ -175,14 +210,13 @@ class Tally:
             self._trials.add(row.trial)
         if self._agent is not None:
             self._agent.add(row)
-        self.rows.append(row)
+        self.rows.append(row, packed)
 
-    def _note(
-        self, place: int, key: str, result: EvaluationResult, origins: Mapping[str, str], found: Any
-    ) -> None:
+    def _note(self, place: int, key: str, result: EvaluationResult, graded: Graded) -> None:
         column = self._columns.get(key)
         if column is None:
-            column = self._column(key, origins)
+            metric = self._metrics.get(graded.row.origins.get(key, key), Metric(key))
+            column = self._begin(key, metric.range, metric.direction)
         if len(column.codes) < place:
             column.miss("undefined", place - len(column.codes))
         column.add(result)
@@ -195,26 +229,100 @@ class Tally:
             return
         ranking = self._rankings[key]
         if ranking.is_short_of_best(result.score):
-            self._rank(place, key, result.score, ranking, found)
+            found = graded.alignments.get(key)
+            self._rank(place, key, result.score, found, beyond=key in graded.beyond)
 
-    def _column(self, key: str, origins: Mapping[str, str]) -> Column:
-        metric = self._metrics.get(origins.get(key, key), Metric(key))
-        self._rankings[key] = Ranking(metric)
-        column = self._columns[key] = Column(key, metric.range, metric.direction)
+    def _begin(
+        self,
+        key: str,
+        bounds: tuple[float, float] | None,
+        direction: Literal["higher", "lower"] | None,
+    ) -> Column:
+        self._rankings[key] = Ranking(Metric(key, bounds, direction))
+        column = self._columns[key] = Column(key, bounds, direction)
         return column
 
-    def _rank(self, place: int, key: str, score: float, ranking: Ranking, found: Any) -> None:
-        enters, left = ranking.add(place, score)
-        if left is not None and self._explain == "worst":
+    def _rank(self, place: int, key: str, score: float, found: Any, *, beyond: bool) -> None:
+        enters, left = self._rankings[key].add(place, score)
+        if left is not None and (self._explain == "worst" or (left, key) in self._beyond):
             self.rows.unamend(left, key)
-        if found is not None and (self._explain == "all" or enters):
+        if found is not None and (enters or (self._explain == "all" and not beyond)):
             self.rows.amend(place, key, {"alignment": found})
+            if beyond:
+                self._beyond.add((place, key))
 
     def _note_overrides(self, place: int, result: EvaluationResult) -> None:
         met = result.metadata["overrides"]
         self._seen.setdefault(result.key, set()).update(met["seen"])
         if met["absent"]:
             self._absent.setdefault(result.key, {})[place] = met["absent"]
+
+    def part(self) -> Part:
+        """Return what was added as a part of a whole; no agent was called for it."""
+        return Part(
+            packed=self.rows.packed(),
+            ids=[*self.rows.ids()] if self._groups.named else None,
+            trials=self._trials,
+            columns=self._columns,
+            lowest={key: [*ranking] for key, ranking in self._rankings.items()},
+            unscored=self._unscored,
+            amended=self.rows.amended,
+            beyond=self._beyond,
+            seen=self._seen,
+            absent=self._absent,
+            counts={key: pool.counts for key, pool in self._pools.items()},
+        )
+
+    def take(self, part: Part) -> None:
+        """Add the next rows, tallied apart."""
+        start = len(self.rows)
+        for key, theirs in part.columns.items():
+            column = self._columns.get(key)
+            if column is None:
+                column = self._begin(key, theirs.bounds, theirs.direction)
+            if len(column.codes) < start:
+                column.miss("undefined", start - len(column.codes))
+            column.extend(theirs)
+            unscored = self._unscored.setdefault(key, [])
+            unscored += [start + place for place in part.unscored.get(key, ())]
+            del unscored[WORST_ROWS:]
+            self._take_lowest(start, key, part)
+        if self._explain == "all":
+            self._take_amended(start, part)
+        for key, seen in part.seen.items():
+            self._seen.setdefault(key, set()).update(seen)
+        for key, absent in part.absent.items():
+            ours = self._absent.setdefault(key, {})
+            ours.update({start + place: said for place, said in absent.items()})
+        for key, pool in self._pools.items():
+            pool.add_counts(part.counts[key])
+        packed, ends = part.packed
+        self._take_names(part, len(ends))
+        self.rows.extend(packed, ends)
+
+    def _take_lowest(self, start: int, key: str, part: Part) -> None:
+        for place in sorted(part.lowest[key]):
+            found = part.amended.get(place, {}).get(key, {}).get("alignment")
+            beyond = (place, key) in part.beyond
+            score = part.columns[key].scores[place]
+            self._rank(start + place, key, score, found, beyond=beyond)
+
+    def _take_amended(self, start: int, part: Part) -> None:
+        for place, said in part.amended.items():
+            for key, metadata in said.items():
+                if (place, key) not in part.beyond:
+                    self.rows.amend(start + place, key, metadata)
+
+    def _take_names(self, part: Part, rows: int) -> None:
+        if part.ids is not None:
+            self._groups.extend(part.ids)
+        elif self._groups.named:
+            apart = Rows()
+            apart.extend(*part.packed)
+            self._groups.extend([*apart.ids()])
+        else:
+            self._groups.extend(rows)
+        self._trials |= part.trials
 
     def cut(self) -> None:
         """Forget the row at which the run was interrupted."""
@@ -225,7 +333,8 @@ class Tally:
         for key, ranking in self._rankings.items():
             ranking.cut(rows)
             self._unscored[key] = [row for row in self._unscored.get(key, []) if row < rows]
-        self.rows.amended.pop(rows, None)
+        for row in [row for row in self.rows.amended if row >= rows]:
+            del self.rows.amended[row]
 
     @property
     def has_strangers(self) -> bool:

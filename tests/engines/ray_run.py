@@ -55,16 +55,18 @@ def main() -> None:
     engine = RayCluster()
     found: dict[str, Any] = {
         "cores": engine.workers,
-        "doubled": dict(engine.map(work.doubled, range(20))),
+        "doubled": work.made(engine.map(work.doubled, range(20))),
         "nothing": [*engine.map(work.doubled, [])],
-        "killed": dict(engine.map(work.dies_once, [(str(folder / "mark"), n) for n in range(8)])),
+        "killed": work.made(
+            engine.map(work.dies_once, [(str(folder / "mark"), n) for n in range(8)])
+        ),
         "broken": failure(engine, work.broken, range(10)),
         "always": failure(engine, work.always_dies, [1]),
     }
     robbed = engine.map(work.doubled, range(60))
     first = next(robbed)
     cluster.remove_node(second, allow_graceful=False)
-    found["robbed"] = dict([first, *robbed])
+    found["robbed"] = work.made([first, *robbed])
     evaluators = graders(NAMES).evaluators
     found["ray"] = shown(evaluate(files, evaluators, engine="ray", explain="all"))
     found["here"] = shown(evaluate(files, evaluators, explain="all"))

@@ -4,9 +4,27 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+from trajgrade.contracts import Came
+
+
+def made(came: Iterable[Came]) -> dict[int, list[Any]]:
+    """What each job made in the end, with what came before a worker died forgotten."""
+    held: dict[int, list[Any]] = {}
+    ended: dict[int, list[Any]] = {}
+    for number, what, piece in came:
+        assert number not in ended
+        if what == "piece":
+            held.setdefault(number, []).append(piece)
+        elif what == "again":
+            held.pop(number, None)
+        else:
+            ended[number] = held.pop(number, [])
+    assert not held
+    return ended
 
 
 def doubled(job: int) -> Iterator[int]:

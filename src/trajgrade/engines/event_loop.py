@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from trajgrade.contracts import Came
 
 Job = TypeVar("Job")
-Batch = TypeVar("Batch")
 
 
 class EventLoop:
@@ -20,9 +21,9 @@ class EventLoop:
         self.workers = 1
         del workers
 
-    def map(
-        self, work: Callable[[Job], Iterable[Batch]], jobs: Iterable[Job]
-    ) -> Iterator[tuple[int, list[Batch]]]:
-        """Yield what the work makes of each job, with the job's number."""
+    def map(self, work: Callable[[Job], Iterable[Any]], jobs: Iterable[Job]) -> Iterator[Came]:
+        """Yield what the work makes of each job, piece by piece."""
         for number, job in enumerate(jobs):
-            yield number, list(work(job))
+            for piece in work(job):
+                yield Came(number, "piece", piece)
+            yield Came(number, "ended")

@@ -1,9 +1,9 @@
 """`process_pool`: the work is done by processes of this machine, one for each core.
 
-Each worker is given one job at a time and hands over what it made as it goes. A job counts when it
-is done: a worker that dies takes nothing with it, and its job is given to another, three times at
-most. What the work raises ends the run, with the worker's traceback. Workers are new processes, not
-copies of this one; they end with it, also where it is killed, and do not hear Ctrl-C, which is its.
+Each worker is given one job at a time and hands over what it makes as it goes. A worker that dies
+takes nothing with it: its job is begun anew by another, three times at most. What the work raises
+ends the run, with the worker's traceback. Workers are new processes, not copies of this one; they
+end with it, also where it is killed, and do not hear Ctrl-C, which is its.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple, TypeVar
 
+from trajgrade.contracts import Came
 from trajgrade.errors import ConfigError, EngineError
 
 Job = TypeVar("Job")
-Batch = TypeVar("Batch")
 Work = Callable[[Any], Iterable[Any]]
 
 TRIES = 3
-_BATCH, _DONE, _RAISED = "batch", "done", "raised"
+_PIECE, _DONE, _RAISED = "piece", "done", "raised"
 _GUARD = 'if __name__ == "__main__":'
 _PATIENCE = 0.5  # seconds in which a worker may end by itself
 
@@ -44,7 +44,6 @@ class _Worker:
         ours, theirs = context.Pipe()
         self.pipe: Connection = ours
         self.task: _Task | None = None
-        self.made: list[Any] = []
         self._process = context.Process(target=_serve, args=(theirs, work), daemon=True)
         with _undisturbed():
             self._process.start()
@@ -52,7 +51,7 @@ class _Worker:
 
     def begin(self, task: _Task) -> None:
         """Give it a job."""
-        self.task, self.made = task, []
+        self.task = task
         self.pipe.send(task.job)
 
     def end(self, patience: float = _PATIENCE) -> int | None:
@@ -81,10 +80,8 @@ class ProcessPool:
             raise ConfigError(f"workers: at least 1 is needed, got {workers}")
         self.workers = workers or len(os.sched_getaffinity(0))
 
-    def map(
-        self, work: Callable[[Job], Iterable[Batch]], jobs: Iterable[Job]
-    ) -> Iterator[tuple[int, list[Batch]]]:
-        """Yield what the work makes of each job, with the job's number, as they are done.
+    def map(self, work: Callable[[Job], Iterable[Any]], jobs: Iterable[Job]) -> Iterator[Came]:
+        """Yield what the work makes of each job, piece by piece, as it comes.
 
         Args:
             work: A function of a module, from a job to what it makes of it, piece by piece.
@@ -110,14 +107,18 @@ class ProcessPool:
                     except (EOFError, OSError):
                         workers.remove(worker)
                         again.append(_given_back(worker))
+                        yield Came(again[-1].number, "again")
                         continue
-                    if kind == _BATCH:
-                        worker.made.append(what)
-                    elif kind == _RAISED:
+                    if kind == _RAISED:
                         raise EngineError(f"the work failed in a worker:\n{what}")
-                    elif worker.task is not None:
-                        number, worker.task = worker.task.number, None
-                        yield number, worker.made
+                    if worker.task is None:
+                        continue
+                    number = worker.task.number
+                    if kind == _PIECE:
+                        yield Came(number, "piece", what)
+                    else:
+                        worker.task = None
+                        yield Came(number, "ended")
         finally:
             for worker in workers:
                 worker.pipe.close()
@@ -197,8 +198,8 @@ def _serve(pipe: Connection, work: Work) -> None:
         except (EOFError, OSError):
             return
         try:
-            for batch in work(job):
-                pipe.send((_BATCH, batch))
+            for piece in work(job):
+                pipe.send((_PIECE, piece))
             pipe.send((_DONE, None))
         except BrokenPipeError:
             return

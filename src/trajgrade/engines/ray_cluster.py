@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
+from trajgrade.contracts import Came
 from trajgrade.errors import ConfigError, EngineError, MissingExtraError
 
 Job = TypeVar("Job")
-Batch = TypeVar("Batch")
 
 TRIES = 3
 _AHEAD = 2  # jobs that wait in the cluster, for each of its cores
@@ -50,10 +50,8 @@ class RayCluster:
         if not ray.is_initialized():
             ray.init(log_to_driver=False, include_dashboard=False)
 
-    def map(
-        self, work: Callable[[Job], Iterable[Batch]], jobs: Iterable[Job]
-    ) -> Iterator[tuple[int, list[Batch]]]:
-        """Yield what the work makes of each job, with the job's number, as they are done.
+    def map(self, work: Callable[[Job], Iterable[Any]], jobs: Iterable[Job]) -> Iterator[Came]:
+        """Yield what the work makes of each job, piece by piece, as jobs are done.
 
         Args:
             work: A function of a module that the cluster's machines have.
@@ -83,7 +81,9 @@ class RayCluster:
                         made = ray.get(done)
                     except ray.exceptions.RayError as broken:
                         raise EngineError(f"job {number} failed on the cluster: {broken}") from None
-                    yield number, made
+                    for piece in made:
+                        yield Came(number, "piece", piece)
+                    yield Came(number, "ended")
         finally:
             for left in running:
                 ray.cancel(left, force=True)
