@@ -1,7 +1,8 @@
 """Expecting: evaluators as assertions, `expect(outputs).trajectory_match(reference)`.
 
-What fails says why, and shows the calls of both sides beside each other. Every assertion of an
-evaluator is logged as feedback, whether it holds or not.
+In a test `trajgrade.expect(…)` also logs what comes of it; `from trajgrade.expecting import expect`
+is the same without a log, under the names of Potato's `expect`. What fails says why, and shows the
+calls of both sides beside each other.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ class Expectation:
     def __init__(self, value: Any, graded: Graded) -> None:
         self._value = value
         self._graded = graded
+
+    @property
+    def value(self) -> Any:
+        """The value."""
+        return self._value
 
     def __getattr__(self, name: str) -> Callable[..., EvaluationResult]:
         if name.startswith("_") or name not in registry.evaluators.entries:
@@ -87,6 +93,11 @@ class Expectation:
         """Assert that a number is less than a bound."""
         self._compared(self._number() < bound, f"less than {bound}")
 
+    def to_be_between(self, low: float, high: float) -> None:
+        """Assert that a number lies between two others, or is one of them."""
+        holds = low - TOLERANCE <= self._number() <= high + TOLERANCE
+        self._compared(holds, f"from {low} to {high}")
+
     def to_be_close_to(self, other: float, *, within: float = 1e-6) -> None:
         """Assert that a number lies within a distance of another."""
         self._compared(abs(self._number() - other) <= within, f"within {within} of {other}")
@@ -101,6 +112,45 @@ class Expectation:
             _fail(f"expected {wanted}, got {self._value}")
 
 
+class Expecting:
+    """`expect(value)`, outside of a test's log: what it asserts is kept nowhere."""
+
+    def __call__(self, value: Any) -> Expectation:
+        """Return what can be asserted of a value."""
+        return Expectation(value, _graded)
+
+    def edit_distance(self, outputs: str, reference: str) -> Expectation:
+        """Return what can be asserted of how far two texts are apart: 0 equal, 1 nothing alike."""
+        return self._distance("edit_distance", outputs, reference)
+
+    def embedding_distance(
+        self, outputs: str, reference: str, *, embed_fn: Any = None
+    ) -> Expectation:
+        """Return what can be asserted of how far two texts are apart in meaning.
+
+        Args:
+            outputs: One text.
+            reference: The other.
+            embed_fn: Gives the vector of a text; a local model where it is None.
+        """
+        given = {} if embed_fn is None else {"embed_fn": embed_fn}
+        return self._distance("embedding_similarity", outputs, reference, **given)
+
+    def _distance(self, name: str, outputs: str, reference: str, **params: Any) -> Expectation:
+        __tracebackhide__ = True
+        result = _graded(build_evaluator(name, params), outputs, reference)
+        if result.score is None:
+            _fail(_why(result, 1.0))
+        return self(1.0 - result.score)
+
+
+def _graded(evaluator: Any, outputs: Any, reference: Any) -> EvaluationResult:
+    result: EvaluationResult = evaluator.evaluate(outputs=outputs, reference_outputs=reference)
+    return result
+
+
+expect = Expecting()
+
 _PLAIN = tuple(name for name in vars(Expectation) if name.startswith("to_"))
 
 
@@ -114,20 +164,36 @@ def _why(result: EvaluationResult, at_least: float) -> str:
 
 def _shown(evaluator: Any, result: EvaluationResult, outputs: Any, reference: Any) -> list[str]:
     """Return both sides' calls beside each other, where the evaluator compares calls."""
-    from trajgrade.errors import TooLargeError, TraceError
-    from trajgrade.jsontext import dumps, read_back
     from trajgrade.report.digest import alignment_lines
 
-    if not hasattr(evaluator, "alignment") or reference is None:
+    found = alignment_of(evaluator, result, outputs, reference)
+    if found is None:
         return []
+    told = alignment_lines({**result.metadata, "alignment": found})
+    return [line for lines in told for line in lines]
+
+
+def alignment_of(
+    evaluator: Any, result: EvaluationResult, outputs: Any, reference: Any
+) -> dict[str, Any] | list[Any] | None:
+    """Return the alignment of the calls that were compared, as plain objects.
+
+    Returns:
+        One for each turn, or the one alone; None where the evaluator compares no calls, where they
+        agree, or where they are too many.
+    """
+    from trajgrade.errors import TooLargeError, TraceError
+    from trajgrade.jsontext import dumps, read_back
+
+    agree = result.score is not None and result.score >= 1
+    if agree or not hasattr(evaluator, "alignment") or outputs is None or reference is None:
+        return None
     try:
         found = evaluator.alignment(outputs=outputs, reference_outputs=reference)
     except (TooLargeError, TraceError):
-        return []
-    plain = read_back(dumps(found if len(found) > 1 else found[0]))
-    return [
-        line for lines in alignment_lines({**result.metadata, "alignment": plain}) for line in lines
-    ]
+        return None
+    plain: dict[str, Any] | list[Any] = read_back(dumps(found if len(found) > 1 else found[0]))
+    return plain
 
 
 def _fail(*lines: str) -> NoReturn:

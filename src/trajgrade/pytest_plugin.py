@@ -17,23 +17,28 @@ session.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 if TYPE_CHECKING:
-    from trajgrade.run import Run
+    from trajgrade.session import Ending, Wanted
     from trajgrade.suite import Case
 
 _NAMES = ("trajgrade", "potato_eval")
 _CASE = pytest.StashKey["Case"]()
-_SESSION = pytest.StashKey["Session"]()
+_GATE = pytest.StashKey["Gate"]()
+_CHOSEN = pytest.StashKey[Counter[str]]()
+_LOST = pytest.StashKey[Counter[str]]()
+_PARTS = pytest.StashKey[list[str]]()
 _TRIAL = "_trajgrade_trial"
 _EXAMPLE = "example"
 _LOGGED = "trajgrade"
+_TAKEN = ("dataset", "trials", "min_pass")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -57,16 +62,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Keep the run in the store, grouped under NAME; also TRAJGRADE_EXPERIMENT.",
     )
     group.addoption(
-        "--trajgrade-trials",
-        type=int,
-        metavar="N",
+        "--trajgrade-trials", type=int, metavar="N",
         help="Run each test that uses the fixture N times.",
-    )
+    )  # fmt: skip
     group.addoption("--trajgrade-no-sync", action="store_true", help="Keep the run in no store.")
     group.addoption(
-        "--trajgrade-output", metavar="FILE",
-        help="Save what was logged; the suffix names the format: .json, .jsonl, .csv, .md.",
-    )  # fmt: skip
+        "--trajgrade-output",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="Save what was logged; the suffix names the format: .html, .md, .xml, .json, .jsonl, "
+        ".csv, .parquet. Repeatable.",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -78,11 +85,12 @@ def pytest_configure(config: pytest.Config) -> None:
             "each row to the fixture `example`, `trials` repeats the test, `min_pass` is how many "
             "repeats must pass",
         )
-    config.stash[_SESSION] = Session(config)
+    config.stash[_GATE] = Gate(config)
+    config.stash[_CHOSEN], config.stash[_LOST] = Counter(), Counter()
 
 
-class Session:
-    """What the tests of a session logged, in the process that was started.
+class Gate:
+    """What the tests of a session logged, and whether it may pass.
 
     Args:
         config: pytest's.
@@ -92,127 +100,59 @@ class Session:
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        self._config = config
         self.cases: dict[str, dict[str, Any]] = {}
-        self.trials: dict[str, Counter[str]] = {}
-        self.least: dict[str, int] = {}
-        self.run: Run | None = None
-        self.faults: list[str] = []
-        self.lines: list[str] = []
+        self.ending: Ending | None = None
         self.is_worker = hasattr(config, "workerinput")
-        self.thresholds = self._thresholds()
+        self._config = config
         trials = config.getoption("--trajgrade-trials")
         if trials is not None and trials < 1:
             raise pytest.UsageError(f"--trajgrade-trials: at least 1 is needed, got {trials}")
-        output = config.getoption("--trajgrade-output")
-        if output is not None:
-            self._check_output(output)
+        for option in ("--trajgrade-threshold", "--trajgrade-output"):
+            if given := tuple(config.getoption(option)):
+                self._check(option, given)
 
-    def _thresholds(self) -> dict[str, str]:
-        given: list[str] = self._config.getoption("--trajgrade-threshold")
-        if not given:
-            return {}
+    def _check(self, option: str, given: tuple[str, ...]) -> None:
         from trajgrade.errors import TrajgradeError
-        from trajgrade.thresholds import parse_thresholds
+        from trajgrade.session import Wanted
 
-        found: dict[str, str] = {}
-        for text in given:
-            key, equals, bound = text.partition("=")
-            if key.endswith((">", "<")):  # KEY>=0.8 is meant as it looks
-                key, bound = key[:-1], f"{key[-1]}={bound}"
-            if not equals or not key.strip() or not bound.strip():
-                raise pytest.UsageError(f"--trajgrade-threshold {text}: write KEY=0.8")
-            if key in found:
-                raise pytest.UsageError(f"--trajgrade-threshold {text}: {key} is given twice")
-            found[key.strip()] = bound.strip()
+        bounds = option == "--trajgrade-threshold"
         try:
-            parse_thresholds(found)
+            (Wanted(thresholds=given) if bounds else Wanted(output=given)).check()
         except TrajgradeError as wrong:
-            raise pytest.UsageError(f"--trajgrade-threshold: {wrong}") from None
-        return found
-
-    def _check_output(self, output: str) -> None:
-        from trajgrade.errors import TrajgradeError
-        from trajgrade.registry import reports
-
-        try:
-            reports.find(Path(output).suffix.lower())
-        except TrajgradeError as wrong:
-            raise pytest.UsageError(f"--trajgrade-output {output}: {wrong}") from None
+            raise pytest.UsageError(f"{option} {wrong}") from None
 
     @property
     def is_asked(self) -> bool:
         """Whether anything is to be done at the end."""
-        options = ("--trajgrade-baseline", "--trajgrade-output", "--trajgrade-experiment")
-        asked = bool(self.thresholds) or any(self._config.getoption(name) for name in options)
-        return asked or bool(self.cases) or bool(self.least)
+        named = ("threshold", "baseline", "output", "experiment")
+        return bool(self.cases) or any(
+            self._config.getoption(f"--trajgrade-{name}") for name in named
+        )
 
-    def add(self, report: pytest.TestReport) -> None:
-        """Keep what a test logged."""
-        case = getattr(report, _LOGGED, None)
-        if case is not None:
-            self.cases[report.nodeid] = case
-            if case.get("least") is not None:
-                self.least[case["test"]] = case["least"]
-                self.trials.setdefault(case["test"], Counter())[case["outcome"]] += 1
+    def _wanted(self) -> Wanted:
+        from trajgrade.session import Wanted
 
-    # ------------------------------------------------------------------ the end
+        option = self._config.getoption
+        experiment = option("--trajgrade-experiment") or os.environ.get("TRAJGRADE_EXPERIMENT")
+        return Wanted(
+            thresholds=tuple(option("--trajgrade-threshold")),
+            baseline=option("--trajgrade-baseline") or "",
+            output=tuple(option("--trajgrade-output")),
+            experiment="" if option("--trajgrade-no-sync") else experiment or "",
+        )
 
     def finish(self) -> bool:
         """Judge the session; return whether it may pass."""
-        from trajgrade.suite import run_of
+        from trajgrade.session import ended
 
-        self.run = run_of([*self.cases.values()], self.thresholds)
-        for outcome in self.run.outcomes:
-            told = f"{outcome.threshold}: {outcome.verdict}"
-            told += f" ({outcome.reason})" if outcome.reason else ""
-            self.lines.append(told)
-            if outcome.verdict != "passed":
-                self.faults.append(told)
-        for test, least in self.least.items():
-            passed, of = self.trials[test]["passed"], sum(self.trials[test].values())
-            told = f"{test}: {passed} of {of} trials passed, {least} must"
-            self.lines.append(told)
-            if passed < least:
-                self.faults.append(told)
-        self._compare(self.run)
-        self._keep(self.run)
-        return not self.faults
+        self.ending = ended([*self.cases.values()], self._wanted())
+        return not self.ending.faults
 
-    def _compare(self, run: Run) -> None:
-        baseline = self._config.getoption("--trajgrade-baseline")
-        if baseline is None:
-            return
-        from trajgrade.comparison.comparing import compare
-        from trajgrade.errors import TrajgradeError
-
-        try:
-            found = compare(baseline, run)
-        except TrajgradeError as wrong:
-            self.faults.append(f"--trajgrade-baseline {baseline}: {wrong}")
-            return
-        self.lines.append(f"against {baseline}: {found!r}")
-        self.lines += [f"against {baseline}: {warning}" for warning in found.warnings]
-        if found.exit_code == 1:
-            self.faults.append(f"against {baseline}: a metric is worse")
-
-    def _keep(self, run: Run) -> None:
-        import os
-
-        output = self._config.getoption("--trajgrade-output")
-        if output is not None:
-            run.save(output)
-            self.lines.append(f"saved {output}")
-        experiment = self._config.getoption("--trajgrade-experiment")
-        experiment = experiment or os.environ.get("TRAJGRADE_EXPERIMENT")
-        if not experiment or self._config.getoption("--trajgrade-no-sync"):
-            return
-        from trajgrade.recording import keep_whole
-        from trajgrade.stores import open_store
-
-        store = open_store()
-        kept = keep_whole(store, run, experiment=experiment)
-        self.lines.append(f"kept as run:{kept} in {store.url}")
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep what a test logged, wherever it ran."""
+        case = getattr(report, _LOGGED, None)
+        if case is not None:
+            self.cases[report.nodeid] = case
 
 
 # ------------------------------------------------------------------------------ tests
@@ -234,6 +174,11 @@ def trajgrade(request: pytest.FixtureRequest, _trajgrade_trial: int | None) -> C
     example = given if type(given).__module__ == "trajgrade.dataset.example" else None
     case = Case(_test_of(request.node), _trajgrade_trial, example)
     request.node.stash[_CASE] = case
+    marked = Marked.of(request.node)
+    lost = request.config.stash[_LOST][case.name]
+    if marked.min_pass is not None and lost > marked.planned - marked.min_pass:
+        case.outcome = "not_run"
+        pytest.skip(f"{lost} of {marked.planned} trials failed, and {marked.min_pass} must pass")
     return case
 
 
@@ -249,36 +194,120 @@ def _test_of(node: Any) -> str:
     if callspec is None or _TRIAL not in callspec.params:
         return str(node.nodeid)
     mark = f"trial{callspec.params[_TRIAL]}"
-    name, _, ids = node.nodeid.rpartition("[")
-    left = [part for part in ids.removesuffix("]").split("-") if part != mark]
-    return f"{name}[{'-'.join(left)}]" if left else name
+    name, _, ids = node.nodeid.partition("[")
+    parts = ids.removesuffix("]").split("-")
+    del parts[len(parts) - 1 - parts[::-1].index(mark)]
+    return f"{name}[{'-'.join(parts)}]" if parts else str(name)
 
 
-def _marked(node: Any) -> Mapping[str, Any]:
-    """Return what the markers of a test say, the nearest first."""
-    found: dict[str, Any] = {}
-    for name in _NAMES:
-        for mark in node.iter_markers(name):
-            found = {**mark.kwargs, **found}
-    return found
+class Marked(NamedTuple):
+    """What the markers of a test say, the nearest first.
+
+    Attributes:
+        dataset: Where the rows are that the test runs for, None where it runs by itself.
+        trials: How often it is repeated, None where the marker does not say.
+        min_pass: How many of the trials must pass, None where each must.
+        planned: How often it is repeated, the command's option being asked too.
+    """
+
+    dataset: Any = None
+    trials: int | None = None
+    min_pass: int | None = None
+    planned: int = 1
+
+    @classmethod
+    def of(cls, node: Any) -> Marked:
+        """Read the markers of a test.
+
+        Raises:
+            CollectError: One is malformed.
+        """
+        found: dict[str, Any] = {}
+        for name in _NAMES:
+            for mark in node.iter_markers(name):
+                _checked(node, name, mark)
+                found = {**mark.kwargs, **found}
+        trials, least = found.get("trials"), found.get("min_pass")
+        planned = trials or node.config.getoption("--trajgrade-trials") or 1
+        if least is not None and least > planned:
+            raise _fault(node, f"min_pass={least} of {planned} trials: name as many trials=…")
+        return cls(found.get("dataset"), trials, least, planned)
+
+
+def _checked(node: Any, name: str, mark: pytest.Mark) -> None:
+    if mark.args:
+        raise _fault(node, f"{name} takes no {mark.args[0]!r}: name it, dataset=… or trials=…")
+    for key, value in mark.kwargs.items():
+        if key not in _TAKEN:
+            from trajgrade.errors import unknown
+
+            raise _fault(node, f"{name}: {unknown('argument', key, _TAKEN)}")
+        whole = type(value) is int and value >= 1
+        if key != "dataset" and value is not None and not whole:
+            raise _fault(node, f"{name}: {key} is a whole number from 1 on, got {value!r}")
+
+
+def _fault(node: Any, told: str) -> pytest.Collector.CollectError:
+    return pytest.Collector.CollectError(f"{node.nodeid}: {told}")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Repeat tests, and give each the rows of its dataset."""
-    if not {*_NAMES} & {*metafunc.fixturenames}:
-        return
-    marked = _marked(metafunc.definition)
-    if marked.get("dataset") is not None and _EXAMPLE in metafunc.fixturenames:
-        from trajgrade.dataset import Dataset
+    """Repeat tests, and give each the rows of its dataset.
 
-        place = marked["dataset"]
-        beside = Path(metafunc.definition.path).parent / str(place)
-        found = [*Dataset.load(str(beside) if beside.exists() else place).examples()]
-        metafunc.parametrize(_EXAMPLE, found, ids=[one.id for one in found])
-    trials = marked.get("trials") or metafunc.config.getoption("--trajgrade-trials")
-    if trials is not None and trials > 1:
-        ids = [f"trial{n}" for n in range(trials)]
-        metafunc.parametrize(_TRIAL, range(trials), ids=ids, indirect=True)
+    Raises:
+        CollectError: A marker asks for what the test cannot have.
+    """
+    node, names = metafunc.definition, metafunc.fixturenames
+    marked, logs = Marked.of(node), bool({*_NAMES} & {*names})
+    own = any(mark.name in _NAMES for mark in node.own_markers)
+    if not logs and not own:  # a test that grades nothing, in a class that is marked
+        return
+    if not logs and (marked.trials or marked.min_pass):
+        raise _fault(node, "trials and min_pass need the fixture: add the argument `trajgrade`")
+    if marked.dataset is not None and _EXAMPLE not in names:
+        raise _fault(
+            node, f"dataset={marked.dataset!r} gives its rows to no one: add the argument `example`"
+        )
+    if marked.dataset is not None:
+        _give_rows(metafunc, marked.dataset)
+    if logs and marked.planned > 1:
+        ids = [f"trial{n}" for n in range(marked.planned)]
+        metafunc.parametrize(_TRIAL, range(marked.planned), ids=ids, indirect=True)
+
+
+def _give_rows(metafunc: pytest.Metafunc, place: Any) -> None:
+    from trajgrade.dataset import Dataset
+    from trajgrade.errors import TrajgradeError
+
+    beside = Path(metafunc.definition.path).parent / str(place)
+    named = isinstance(place, str | os.PathLike) and beside.exists()
+    try:
+        found = [*Dataset.load(str(beside) if named else place).examples()]
+    except TrajgradeError as wrong:
+        raise _fault(metafunc.definition, str(wrong)) from None
+    if not found:
+        raise _fault(metafunc.definition, f"dataset={place!r} has no rows")
+    metafunc.parametrize(_EXAMPLE, found, ids=[one.id for one in found])
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Count how many trials of each test were chosen."""
+    trials = (item for item in session.items if _TRIAL in getattr(item, "fixturenames", ()))
+    session.config.stash[_CHOSEN].update(map(_test_of, trials))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Note that reports come from sub-tests until the test is over."""
+    parts: list[str] = []
+    item.stash[_PARTS] = parts
+    try:
+        return (yield)
+    finally:
+        del item.stash[_PARTS]
+        case = item.stash.get(_CASE, None)
+        if case is not None and "failed" in parts:
+            case.outcome = "part_failed"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -291,76 +320,79 @@ def pytest_runtest_makereport(
     if case is None:
         return report
     if report.when == "call":
-        case.outcome = report.outcome
-        least = _marked(item).get("min_pass")
-        if least is not None and report.failed:
-            report.outcome = "skipped"
-            report.wasxfail = f"{least} of its trials must pass"
+        _note_call(item, report, case)
+    if report.when == "teardown":
+        told = {"test": case.name, "function": _function_of(item), **_trials_of(item, case.name)}
+        vars(report)[_LOGGED] = {**case.to_dict(), **told}  # xdist sends what a report has
+    return report
+
+
+def _note_call(item: pytest.Item, report: pytest.TestReport, case: Case) -> None:
+    """Note how a test ended; one of several trials that need not all pass has not failed by it."""
+    outcome = "failed" if hasattr(report, "wasxfail") else report.outcome
+    part = item.stash.get(_PARTS, None)
+    if part is not None:
+        part.append(outcome)
+    else:
+        case.outcome = "failed" if case.outcome == "part_failed" else outcome
+        item.config.stash[_LOST][case.name] += case.outcome == "failed"
         item.user_properties += [
             (f"trajgrade.{key}", "" if r.score is None else r.score)
             for key, r in case.results.items()
         ]
-    if report.when == "teardown":
-        least = _marked(item).get("min_pass")
-        told = {"test": case.name, "outcome": case.outcome, "least": least}
-        vars(report)[_LOGGED] = {**case.to_dict(), **told}  # xdist sends what a report has
-    return report
+        outcome = case.outcome
+    trials = _trials_of(item, case.name)
+    if outcome == "failed" and trials and trials["chosen"] == trials["planned"]:
+        report.outcome = "skipped"
+        report.wasxfail = f"{trials['least']} of its trials must pass"
+
+
+def _function_of(item: Any) -> str:
+    """Return what names a test's function, whatever its parameters."""
+    named = getattr(item, "originalname", None) or item.name
+    return f"{item.parent.nodeid}::{named}"
+
+
+def _trials_of(item: Any, test: str) -> Mapping[str, int]:
+    """Return how many trials there are, were chosen, and must pass; nothing where each must."""
+    marked = Marked.of(item)
+    if marked.min_pass is None:
+        return {}
+    chosen = item.config.stash[_CHOSEN][test] if marked.planned > 1 else 1
+    return {"least": marked.min_pass, "planned": marked.planned, "chosen": chosen}
+
+
+# ------------------------------------------------------------------------------ the end
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Listen to reports, in the process that was started."""
-    found = session.config.stash[_SESSION]
-    if not found.is_worker:
-        session.config.pluginmanager.register(Listener(found), "trajgrade-listener")
-
-
-class Listener:
-    """Hears every report, those of other processes too."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep what a test logged."""
-        self._session.add(report)
+    gate = session.config.stash[_GATE]
+    if not gate.is_worker:
+        session.config.pluginmanager.register(gate, "trajgrade-gate")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Fail the session where what was logged does not meet what must hold."""
-    found = session.config.stash[_SESSION]
+    gate = session.config.stash[_GATE]
     over = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
-    if found.is_worker or not over or session.config.option.collectonly or not found.is_asked:
+    if gate.is_worker or not over or session.config.option.collectonly or not gate.is_asked:
         return
-    if not found.finish() and exitstatus == pytest.ExitCode.OK:
+    if not gate.finish() and exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print what was logged, and whether it is enough."""
-    found = config.stash[_SESSION]
-    if found.run is None:
+    ending = config.stash[_GATE].ending
+    if ending is None:
         return
+    from trajgrade.session import summary_lines
+
     terminalreporter.section("trajgrade")
-    for line in _summary(found.run):
+    for line in (*summary_lines(ending.run), *ending.lines):
         terminalreporter.write_line(line)
-    for line in found.lines:
-        terminalreporter.write_line(line)
-    for fault in found.faults:
+    for fault in ending.faults:
         terminalreporter.write_line(f"FAILED {fault}", red=True)
-
-
-def _summary(run: Run) -> Iterator[str]:
-    from trajgrade.report.plain import count, number, printable
-
-    width = max((len(key) for key in run.summary), default=0)
-    for key, metric in run.summary.items():
-        scored = f"{metric.n_scored}/{metric.n_total} tests"
-        interval = metric.interval()
-        bounds = f"  [{number(interval.low)}, {number(interval.high)}]" if interval else ""
-        kinds = ", ".join(f"{kind} {rows}" for kind, rows in metric.kinds.items())
-        told = f"  ({kinds})" if metric.n_error else ""
-        yield printable(f"{key:{width}}  {number(metric.mean)}{bounds}  {scored}{told}")
-    if not run.summary:
-        yield f"nothing was logged by {count(len(run.rows), 'test')}"
