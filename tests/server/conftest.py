@@ -18,7 +18,7 @@ from trajgrade.contracts import Store
 from trajgrade.inbox import Scope
 from trajgrade.server.app import create_app
 from trajgrade.server.keys import new_key
-from trajgrade.server.serving import bound
+from trajgrade.server.serving import bound, settings_of
 from trajgrade.server.settings import ServerConfig
 from trajgrade.stores import open_store
 
@@ -49,14 +49,19 @@ class Served:
 
 @contextmanager
 def running(
-    folder: Path, *, rules: Rules | None = None, store: str | None = None, **settings: Any
+    folder: Path,
+    *,
+    rules: Rules | None = None,
+    store: str | None = None,
+    pages: bool = False,
+    **settings: Any,
 ) -> Iterator[Served]:
     """Run a server in a thread of its own, on a free port."""
     config = msgspec.structs.replace(ServerConfig(port=0, workers=0), **settings)
     with open_store(store or folder / "server.db") as opened:
-        app = create_app(config, opened, rules=rules)
+        app = create_app(config, opened, rules=rules, pages=pages)
         listening = bound(msgspec.structs.replace(config, host="127.0.0.1"))
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+        server = uvicorn.Server(settings_of(app))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         served = Served(f"http://127.0.0.1:{listening.getsockname()[1]}", opened, app)
@@ -73,4 +78,11 @@ def running(
 def served(tmp_path: Path) -> Iterator[Served]:
     """A server with the settings that it has by itself."""
     with running(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server for tests that change nothing."""
+    with running(tmp_path_factory.mktemp("lasting")) as found:
         yield found

@@ -39,13 +39,16 @@ _BACK_SOON = 5  # seconds
 _KINDS: dict[int, Kind] = {status: kind for kind, status in STATUS.items()}
 
 
-def create_app(config: ServerConfig, store: Store, *, rules: Rules | None = None) -> FastAPI:
+def create_app(
+    config: ServerConfig, store: Store, *, rules: Rules | None = None, pages: bool = True
+) -> FastAPI:
     """Return the application.
 
     Args:
         config: The settings.
         store: Where everything is kept; a database.
         rules: What is done with what comes; none by default.
+        pages: Whether there are pages for people, beside the API.
 
     Raises:
         StoreError: The store is no database.
@@ -77,7 +80,7 @@ def create_app(config: ServerConfig, store: Store, *, rules: Rules | None = None
     app.include_router(ingestion.router)
     add_api(app)
     app.add_api_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
-    if find_spec(_PAGES) is not None and find_spec(f"{_PAGES}.routes") is not None:
+    if pages and find_spec(_PAGES) is not None and find_spec(f"{_PAGES}.routes") is not None:
         app.include_router(import_module(f"{_PAGES}.routes").router, include_in_schema=False)
     return app
 

@@ -24,10 +24,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trajgrade.server.guard import VISITOR
+from trajgrade.server.cookies import VISITOR, set_cookie
 from trajgrade.server.limits import Rates
 from trajgrade.server.refusal import RefusedError
-from trajgrade.server.settings import ServerConfig, is_loopback
+from trajgrade.server.settings import ServerConfig
 
 log = logging.getLogger("trajgrade.access")
 
@@ -101,7 +101,7 @@ class Gate:
                 for name, value in _BORNE.items():
                     borne.setdefault(name, value)
                 if fresh and host is not None:
-                    set_cookie(borne, VISITOR, fresh, is_secure=is_secure(scope, host.name))
+                    set_cookie(borne, scope, VISITOR, fresh)
             await send(message)
 
         try:
@@ -121,7 +121,7 @@ class Gate:
             RefusedError: It may not.
         """
         client = scope.get("client")
-        self._rates.take(f"address {client[0] if client else ''}")
+        self._rates.take(f"address {client[0] if client else '-'}")
         if host is None or not self._is_ours(host.name):
             raise RefusedError(
                 "not_allowed",
@@ -165,18 +165,6 @@ def _visitor(scope: Scope, headers: Headers) -> str:
     fresh = "" if _TOKEN.fullmatch(known) else secrets.token_urlsafe(24)
     scope["trajgrade.visitor"] = fresh or known
     return fresh
-
-
-def is_secure(scope: Scope, host: str) -> bool:
-    """Whether cookies are for HTTPS alone: all but those of this machine with itself."""
-    return scope["scheme"] == "https" or not is_loopback(host)
-
-
-def set_cookie(headers: MutableHeaders, name: str, value: str, *, is_secure: bool) -> None:
-    """Set a cookie that no script reads and no other site makes a browser send; '' removes it."""
-    secure = "; Secure" if is_secure else ""
-    ends = "" if value else "; Max-Age=0"
-    headers.append("set-cookie", f"{name}={value}; Path=/; HttpOnly; SameSite=Strict{secure}{ends}")
 
 
 def _tell(scope: Scope, status: int, seconds: float) -> None:

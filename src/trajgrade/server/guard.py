@@ -19,14 +19,14 @@ from urllib.parse import parse_qsl
 
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
 
 from trajgrade.inbox import Scope
+from trajgrade.server.cookies import SESSION, set_cookie
 from trajgrade.server.keys import Keyring, Who
 from trajgrade.server.limits import body_of
 from trajgrade.server.refusal import RefusedError
 
-VISITOR = "trajgrade_visitor"  # the cookie from which tokens are made
-SESSION = "trajgrade_session"  # the cookie of who has logged in
 FIELD = "csrf_token"
 FORM = "application/x-www-form-urlencoded"
 
@@ -79,6 +79,23 @@ def needs(scope: Scope) -> Any:
         return await check(request, scope)
 
     return Depends(allowed)
+
+
+def enter(request: Request, response: Response, key: str) -> bool:
+    """Log in who shows a key; return whether it is one."""
+    ring: Keyring = request.app.state.keys
+    session = ring.log_in(key)
+    if session is not None:
+        set_cookie(response.headers, request.scope, SESSION, session)
+    return session is not None
+
+
+def leave(request: Request, response: Response) -> None:
+    """Log out whoever sends a request."""
+    ring: Keyring = request.app.state.keys
+    if (session := request.cookies.get(SESSION)) is not None:
+        ring.log_out(session)
+    set_cookie(response.headers, request.scope, SESSION, "")
 
 
 def csrf_token(request: Request) -> str:

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 
 from trajgrade.automation.rules import Rules
 from trajgrade.contracts import Store
@@ -55,7 +56,16 @@ def serve(
         )
     app = create_app(config, store, rules=rules)
     listening = bound(config)
-    settings = uvicorn.Config(
+    settings = settings_of(app, certificate)
+    server = uvicorn.Server(settings)
+    with listening, workers or nullcontext():
+        told(address_of(listening, is_https=certificate is not None))
+        server.run(sockets=[listening])
+
+
+def settings_of(app: FastAPI, certificate: tuple[str, str] | None = None) -> uvicorn.Config:
+    """Return how an application is served."""
+    return uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
@@ -69,10 +79,6 @@ def serve(
         ssl_certfile=certificate[0] if certificate else None,
         ssl_keyfile=certificate[1] if certificate else None,
     )
-    server = uvicorn.Server(settings)
-    with listening, workers or nullcontext():
-        told(address_of(listening, is_https=certificate is not None))
-        server.run(sockets=[listening])
 
 
 def is_live(inbox: Inbox) -> bool:
