@@ -8,12 +8,13 @@ are those of ../shared where they lie there, else the tests' samples. The ratio 
 `msgspec.json.decode` takes for the same bytes (line by line for JSON Lines), divided by the time
 that reading takes. It is told for the traces as they are, most of them a few kB, where detection
 costs more than reading, and for one made long: its list of messages, events or spans repeated up to
-200 kB.
+200 kB, with ids of their own.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,7 @@ ROUNDS = 5
 LEAST = 0.02
 MEGA = 1e6
 LONG = 200_000
+ID = re.compile(r"(^|_)id$|[a-z]I[dD]$")
 AT = "2025-08-28T12:57:08.611Z"
 
 
@@ -74,13 +76,28 @@ def lengthened(trace: Trace) -> Trace:
         waiting.extend(members)
     if lists:
         longest = max(lists, key=lambda one: (len(one) > 1, len(json.dumps(one))))
-        longest *= LONG // len(trace.text) + 1
+        copies = range(1, LONG // len(trace.text) + 1)
+        longest += [renamed(one, number) for number in copies for one in list(longest)]
     found = Trace(json.dumps(data).encode(), lines=False)
     try:
         read(found)
     except TrajgradeError:
         return trace  # its lists must be of one length
     return found
+
+
+def renamed(data: Any, number: int) -> Any:
+    """Return a copy with ids of its own: those of spans, calls and messages, not of the trace."""
+    if isinstance(data, list):
+        return [renamed(one, number) for one in data]
+    if not isinstance(data, dict):
+        return data
+    return {
+        key: f"{value}{number}"
+        if isinstance(value, str) and value and ID.search(key) and "trace" not in key.lower()
+        else renamed(value, number)
+        for key, value in data.items()
+    }
 
 
 def read(trace: Trace) -> None:

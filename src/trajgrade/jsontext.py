@@ -25,6 +25,9 @@ MAX_DIGITS = 4000
 _TAG = "trajgrade:"
 _FLOAT = _TAG + "float:"
 _TEXT = _TAG + "text:"
+_TAGGED = _TAG.encode()
+_FINITE = frozenset({str, int, bool, type(None)})
+_PLAIN = frozenset({str, int, bool, type(None), float, dict, list})
 _decode = msgspec.json.Decoder().decode
 
 
@@ -88,19 +91,33 @@ def dumps(value: Any, *, indent: int | None = None) -> bytes:
     walked and written again.
     """
     try:
-        text = msgspec.json.encode(value, enc_hook=_stand_in)
+        text = _encode(value)
     except (UnicodeEncodeError, TypeError, OverflowError):
         text = msgspec.json.encode(_tagged(value))
     else:
-        if b"null" in text or _TAG.encode() in text:
+        if _TAGGED in text or (b"null" in text and not _is_finite(value)):
             text = msgspec.json.encode(_tagged(value))
     return msgspec.json.format(text, indent=indent) if indent is not None else text
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a null stands for a null only: there is no NaN, and nothing that could hold one."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        members = item.values() if type(item) is dict else item if type(item) is list else None
+        if members is None:
+            if type(item) not in _PLAIN or (type(item) is float and not math.isfinite(item)):
+                return False
+        elif not _FINITE.issuperset(map(type, members)):
+            stack.extend(members)
+    return True
 
 
 def read_back(text: str | bytes) -> Any:
     """Read what `dumps` wrote."""
     value = loads(text)
-    marked = _TAG.encode() in text if isinstance(text, bytes) else _TAG in text
+    marked = _TAGGED in text if isinstance(text, bytes) else _TAG in text
     return _untagged(value) if marked else value
 
 
@@ -108,6 +125,9 @@ def _stand_in(value: Any) -> Any:
     if isinstance(value, (frozenset, tuple)):
         return list(value)
     return shorten(value, 200)
+
+
+_encode = msgspec.json.Encoder(enc_hook=_stand_in).encode
 
 
 def _tagged(value: Any) -> Any:

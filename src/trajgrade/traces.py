@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -173,16 +173,20 @@ def _of_source(
     results: bool,
 ) -> Iterator[Trajectory]:
     if isinstance(source, (bytes, bytearray, memoryview)):
-        source = _message(bytes(source)) or _decoded(bytes(source), "the bytes")
+        document, text = _held(bytes(source), "the bytes")
+        if text is None or not _is_path(text):
+            yield from _traces(document, format, on_error, parsed=True)
+            return
+        source = text
     if isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
         for file in sources.find(source):
             yield from _of_file(file, format, on_error, results=results)
     elif isinstance(source, Trajectory):
         yield source
     else:
-        text = isinstance(source, str)
-        data = detection.parsed(source) if text else source
-        yield from _traces(data, format, on_error, parsed=text)
+        written = isinstance(source, str)
+        data = detection.parsed(source) if written else source
+        yield from _traces(data, format, on_error, parsed=written)
 
 
 def _is_path(text: str) -> bool:
@@ -206,6 +210,22 @@ def _message(content: bytes) -> bytes | None:
     return content if detection.claimants(Glimpse(content, parsed=True)) else None
 
 
+def _held(content: bytes, place: str) -> tuple[Any, str | None]:
+    """Return what bytes hold, and the text that they are where that is all.
+
+    Raises:
+        MalformedTraceError: They begin like the JSON of a trace, and are none, or are no text.
+    """
+    if content[:1] in (b"{", b"["):
+        with suppress(ValueError):
+            return jsontext.read_back(content), None
+    elif (message := _message(content)) is not None:
+        return message, None
+    text = _decoded(content, place)
+    held = detection.parsed(text)
+    return held, text if held is text else None
+
+
 def _decoded(text: bytes, place: str) -> str:
     try:
         return text.decode("utf-8-sig")
@@ -225,14 +245,9 @@ def _of_file(
         return
     if file.path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
         raise DatasetError(f"{file} is a table; load it as a dataset (trajgrade.Dataset.load)")
-    content = sources.content(file.path)
-    if (message := _message(content)) is not None:
-        yield from _traces(message, format, on_error, str(file))
-        return
-    text = _decoded(content, str(file))
     with _placed(str(file)):
-        document = detection.parsed(text)
-        if file.path.name.lower().removesuffix(".gz").endswith(".json") and document is text:
+        document, text = _held(sources.content(file.path), str(file))
+        if text is not None and file.path.name.lower().removesuffix(".gz").endswith(".json"):
             raise MalformedTraceError("the file is not JSON")
     yield from _traces(document, format, on_error, str(file), parsed=True)
 

@@ -519,3 +519,43 @@ def test_traceloop_spans_are_read():
     assert [(c.name, c.args, c.id, c.result) for c in run.tool_calls] == [
         ("trains", {"to": "Oslo"}, "c1", "09:14")
     ]
+
+
+def test_a_span_that_was_sent_twice_counts_once_and_is_noted():
+    document = otlp(("a", 1, ASKS), ("b", 2, tool("trains")), ("c", 3, tool("now")))
+    spans = document["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    once = Trajectory.from_any(document)
+    spans += copy.deepcopy(spans)
+    twice = Trajectory.from_any(document)
+    assert twice == once
+    assert twice.telemetry == once.telemetry
+    assert "spans that stand there twice, and count once: 3" in twice.notes
+
+
+def test_spans_of_one_id_that_differ_are_all_kept_and_have_their_parts_once():
+    document = otlp(("a", 1, tool("f")), ("a", 2, tool("g")), ("b", 3, tool("h")))
+    run = Trajectory.from_any(inside(document, b="a"))
+    assert [(c.name, [i.name for i in c.children]) for c in run.tool_calls] == [
+        ("f", ["h"]),
+        ("g", []),
+    ]
+
+
+def test_spans_of_one_id_inside_each_other_take_no_time_in_powers():
+    """Each of thirty levels is there thrice: three to the thirtieth ways down."""
+    levels = [f"s{number}" for number in range(30)]
+    spans = [
+        (name, 3 * at + copy_, tool(f"{name} {copy_}"))
+        for at, name in enumerate(levels)
+        for copy_ in range(3)
+    ]
+    document = inside(otlp(*spans), **dict(zip(levels[1:], levels, strict=False)))
+    run = Trajectory.from_any(document)
+    assert len(run.tool_calls) == 3
+
+
+def test_a_chain_of_many_spans_is_refused_or_read_in_steps_that_do_not_square():
+    spans = [(f"s{number}", number, {"http.method": "GET"}) for number in range(20_000)]
+    document = inside(otlp(*spans), **{f"s{n}": f"s{n - 1}" for n in range(1, 20_000)})
+    with pytest.raises(MalformedTraceError):
+        Trajectory.from_any(document)

@@ -46,6 +46,7 @@ _CONTAINERS = (dict, list, tuple, set, frozenset)
 _HELD = (dict, list)
 _HOLDERS = (dict, list, tuple, str)
 _SCALARS = frozenset({str, int, float, bool, type(None)})
+_FINITE = _SCALARS - {float}
 
 
 def given(call: dict[str, Any], own: str, place: str, beside: Collection[str] = ()) -> Any:
@@ -140,6 +141,8 @@ def parsed(raw: Any, place: str, notes: list[str]) -> tuple[Any, ArgsState]:
         return (value if value or value not in (None, "") else {}), "ok"
     if raw is None or raw is msgspec.UNSET:
         return {}, "ok"
+    if type(raw) is dict and _FINITE.issuperset(map(type, raw.values())):
+        return raw, "ok"
     if isinstance(raw, str):
         return parsed(str(raw), place, notes)
     bounded(raw, place)
@@ -158,8 +161,10 @@ def _is_odd(value: Any) -> bool:
             if not isfinite(item):
                 return True
         elif isinstance(item, _CONTAINERS) and id(item) not in met:
-            met.add(id(item))
-            stack.extend(item.values() if isinstance(item, dict) else item)
+            members = item.values() if isinstance(item, dict) else item
+            if not _FINITE.issuperset(map(type, members)):
+                met.add(id(item))
+                stack.extend(members)
     return False
 
 
@@ -223,6 +228,10 @@ def bounded(value: Any, place: str, levels: int = MAX_DEPTH) -> None:
         MalformedTraceError: It is.
     """
     if not isinstance(value, _CONTAINERS):
+        return
+    if levels and _SCALARS.issuperset(
+        map(type, value.values() if isinstance(value, dict) else value)
+    ):
         return
     stack: list[tuple[Any, int]] = [(value, 1)]
     deepest: dict[int, int] = {}

@@ -61,8 +61,14 @@ class Waiting:
             key: The id that the result gives.
             name: The tool that the result names.
         """
-        number = next(self._candidates(key, name), None)
-        return None if number is None else self._taken(number)
+        queue = None if key is None else self._by_id.get(key)
+        if queue:
+            number = queue.popleft()
+            if not queue:
+                del self._by_id[key]
+            return self._open.pop(number)
+        found = next(self._candidates(key, name), None)
+        return None if found is None else self._taken(found)
 
     def take_oldest(self) -> None:
         """Let the call that has waited longest wait no longer."""
@@ -82,9 +88,6 @@ class Waiting:
         return next(iter(self._open.values()), None)
 
     def _candidates(self, key: str | None, name: str | None) -> Iterator[int]:
-        if key is not None and key in self._by_id:
-            yield from self._by_id[key]
-            return
         # Either side may lack the ids that the other has.
         without = self._by_id.get(None)
         pool: Iterable[int] = without or () if key is not None or without else self._open

@@ -27,7 +27,8 @@ from trajgrade.formats.recorded import of_api
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
 
-_FOREIGN = ("type", "kind", "part_kind")
+_FOREIGN = frozenset({"type", "kind", "part_kind"})
+_MARKS = frozenset(MARKS)
 _ROLES = {"user": "user", "model": "assistant", "function": "user", "system": "system"}
 
 
@@ -81,13 +82,16 @@ def _is_content(content: Any) -> bool:
 
 
 def _is_part(part: Any) -> bool:
-    if isinstance(part, str):
-        return True
-    return (
-        isinstance(part, dict)
-        and any(part.get(key) is not None for key in MARKS)
-        and not any(part.get(key) is not None for key in _FOREIGN)
-    )
+    if not isinstance(part, dict):
+        return isinstance(part, str)
+    marked = False
+    for key, value in part.items():
+        if value is None:
+            continue
+        if key in _FOREIGN:
+            return False
+        marked = marked or key in _MARKS
+    return marked
 
 
 def _read(contents: list[Any]) -> Trajectory:

@@ -20,11 +20,12 @@ from trajgrade.formats.content import result_of
 from trajgrade.trajectory import CallStatus
 
 _CALL = ("functionCall", "function_call")
-_RESPONSE = ("functionResponse", "function_response")
+_ANSWERED = ("functionResponse", "function_response")
+_RESPONSE = frozenset(_ANSWERED)
 _CODE = ("executableCode", "executable_code")
 _OUTCOME = ("codeExecutionResult", "code_execution_result")
 MARKS = (
-    "text", *_CALL, *_RESPONSE, *_CODE, *_OUTCOME,
+    "text", *_CALL, *_ANSWERED, *_CODE, *_OUTCOME,
     "inlineData", "inline_data", "fileData", "file_data",
 )  # fmt: skip
 _SPOKEN = frozenset({"text", "thought", "thoughtSignature", "thought_signature"})
@@ -46,24 +47,27 @@ def add_content(assembly: Assembly, role: str, parts: list[Any], place: str) -> 
     others: list[dict[str, Any]] = []
     texts: list[str] = []
     for at, part in enumerate(parts):
-        raw = (
-            {"text": part} if isinstance(part, str) else expect.record(part, f"{place}, part {at}")
-        )
-        if raw and _KNOWN.isdisjoint(raw):
+        raw = part if type(part) is dict else _record(part, f"{place}, part {at}")
+        if not _RESPONSE.isdisjoint(raw):
+            response = _first(raw, _ANSWERED)
+            if response is not None:
+                _response(assembly, expect.record(response, place), place)
+                continue
+        elif raw and _KNOWN.isdisjoint(raw):
             assembly.notes.append(f"{place}, part {at}: of no known kind: {shorten(raw)}")
-        response = _first(raw, _RESPONSE)
-        if response is not None:
-            _response(assembly, expect.record(response, place), place)
-            continue
         others.append(raw)
         text = raw.get("text")
         if text is not None and raw.get("thought") is not True:
-            texts.append(expect.text(text, f"{place}, text") or "")
+            texts.append(text if type(text) is str else expect.text(text, f"{place}, text") or "")
     if others or not parts:
         assembly.message(role, "".join(texts))
     for raw in others:
         if not raw.keys() <= _SPOKEN:
             _call(assembly, raw, place)
+
+
+def _record(part: Any, place: str) -> dict[str, Any]:
+    return {"text": part} if isinstance(part, str) else expect.record(part, place)
 
 
 def _first(raw: dict[str, Any], keys: tuple[str, ...]) -> Any:
@@ -75,14 +79,16 @@ def _first(raw: dict[str, Any], keys: tuple[str, ...]) -> Any:
 
 
 def _call(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
-    call, code, outcome = _first(raw, _CALL), _first(raw, _CODE), _first(raw, _OUTCOME)
+    call = _first(raw, _CALL)
     if call is not None:
         record = expect.record(call, f"{place}, functionCall")
         name = expect.name(record.get("name"), f"{place}, functionCall")
         key = expect.identifier(record.get("id"), f"{place}, functionCall, id")
         args = given(record, "args", f"{place}, functionCall ({name})")
         assembly.call(name, args, key)
-    elif code is not None:
+        return
+    code, outcome = _first(raw, _CODE), _first(raw, _OUTCOME)
+    if code is not None:
         args = expect.record(code, place)
         assembly.call("code_execution", args, hosted=True)
     elif outcome is not None:

@@ -28,11 +28,16 @@ def instant(value: Any) -> datetime | None:
                     return _EPOCH + timedelta(microseconds=int(value) // 1000)
                 return instant(int(value))
             moment = datetime.fromisoformat(value)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+            zone = moment.tzinfo
+            if zone is UTC:
+                return moment
+            return moment.astimezone(UTC) if zone else moment.replace(tzinfo=UTC)
         if isinstance(value, datetime):
             return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
             return None
+        if value < _YEAR_5138:
+            return _EPOCH + timedelta(seconds=value)
         unit = next((unit for unit in _UNITS if value / unit < _YEAR_5138), None)
         if unit is None:
             return None

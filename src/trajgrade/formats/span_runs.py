@@ -74,6 +74,8 @@ def trajectory_of(
         )
     assembly = Assembly(format)
     tree = Tree(spans)
+    if tree.copies:
+        assembly.notes.append(f"spans that stand there twice, and count once: {tree.copies}")
     measures = told(tree)
     said = _Level(assembly, tree).read()
     final = answer if said is None else said

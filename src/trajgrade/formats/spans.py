@@ -63,34 +63,54 @@ class Span(msgspec.Struct, gc=False):
 
 
 class Tree:
-    """The spans by their parents, in the order of time."""
+    """The spans by their parents, in the order of time.
+
+    A span that stands there twice, as exporters send it again that had no answer, counts once. Of
+    others with one id the first is the parent of what is inside.
+
+    Attributes:
+        roots: Those that are inside no other.
+        copies: How many were left out.
+    """
 
     def __init__(self, spans: Iterable[Span]) -> None:
         # `sorted` is stable: spans that began together stay as they were.
         ordered = sorted(spans, key=time_of)
-        known = {span.id: span for span in ordered}
+        self._known: dict[str, Span] = {}
+        self.copies = 0
+        apart: list[Span] = []
+        for span in ordered:
+            first = self._known.setdefault(span.id, span)
+            if first is not span and first == span:
+                self.copies += 1
+            else:
+                apart.append(span)
         self._inner: dict[str, list[Span]] = {}
         self.roots: list[Span] = []
-        for span in ordered:
-            if span.parent in known and not _circular(span, known):
+        circular: dict[str, bool] = {}
+        for span in apart:
+            if span.parent in self._known and not self._is_circular(span, circular):
                 self._inner.setdefault(str(span.parent), []).append(span)
             else:
                 self.roots.append(span)
 
     def inner(self, span: Span) -> list[Span]:
         """Return the spans directly inside one."""
-        return self._inner.get(span.id, [])
+        found = self._inner.get(span.id)
+        return found if found and self._known[span.id] is span else []
 
-
-def _circular(span: Span, known: dict[str, Span]) -> bool:
-    met = {span.id}
-    above = span.parent
-    while above in known:
-        if above in met:
-            return True
-        met.add(str(above))
-        above = known[str(above)].parent
-    return False
+    def _is_circular(self, span: Span, told: dict[str, bool]) -> bool:
+        """Whether one comes back to a span that was passed, going up from parent to parent."""
+        met: dict[str, None] = {}
+        above: str | None = span.id
+        while above in self._known and above not in told:
+            if above in met:
+                break
+            met[str(above)] = None
+            above = self._known[str(above)].parent
+        found = above in met or told.get(str(above), False)
+        told.update(dict.fromkeys(met, found))
+        return found
 
 
 def time_of(span: Span) -> float:
