@@ -15,7 +15,7 @@ import msgspec
 
 from trajgrade.event import Effect
 
-JobKind = Literal["decide", "act"]
+JobKind = Literal["decide", "act", "again"]
 JobState = Literal["waiting", "taken", "set_aside"]
 OutcomeState = Literal["done", "set_aside"]
 ReviewState = Literal["open", "done"]
@@ -76,7 +76,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         number: Names the job.
-        kind: Deciding which rules fire, or one action of one rule.
+        kind: Deciding which rules fire; one action of one rule, and what follows it; or that action
+            alone, which was set aside and is tried again.
         trace_id: The trace.
         revision: Of which revision of it.
         rule: The rule whose action it is; empty where rules are decided.

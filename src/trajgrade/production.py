@@ -9,6 +9,7 @@ from trajgrade.event import Event, Told
 from trajgrade.inbox import (
     Finished,
     Job,
+    JobKind,
     KeyRecord,
     Label,
     Outcome,
@@ -69,8 +70,14 @@ class Inbox(Protocol):
         """Return how many jobs wait or are taken."""
         ...
 
-    def claim(self, *, now: float, until: float, limit: int) -> list[Job]:
+    def claim(
+        self, *, now: float, until: float, limit: int, kind: JobKind | None = None
+    ) -> list[Job]:
         """Take jobs that are due, and such that were taken for a time that has passed."""
+        ...
+
+    def loaded(self, trace_ids: Sequence[str]) -> dict[str, tuple[TraceRecord, list[Piece]]]:
+        """Return records and pieces of several traces, by id; those that there are."""
         ...
 
     def renew(self, jobs: Sequence[Job], until: float) -> None:

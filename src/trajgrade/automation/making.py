@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from trajgrade.automation.rules import Rule
+from trajgrade.automation.rules import Rule, faults_of_evaluator
 from trajgrade.errors import ConfigError, TrajgradeError
 from trajgrade.evaluators.spelling import faults_of
 from trajgrade.production import Action
@@ -40,6 +40,22 @@ def make_actions(
     if faults:
         raise ConfigError(*faults)
     return made
+
+
+def faults_of_action(written: Mapping[str, Any], context: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with the parameters of an action, by making it.
+
+    Args:
+        written: The action: its type, and its parameters.
+        context: What the file says beside it: `judge`, `store`.
+    """
+    if found := faults_of_evaluator(written):
+        return found
+    try:
+        _made(written, context)
+    except TrajgradeError as wrong:
+        return [*faults_of(wrong)]
+    return []
 
 
 def _made(written: Mapping[str, Any], context: Mapping[str, Any]) -> Action:

@@ -19,8 +19,9 @@ of 5, a rule without `when` are refused when the rules are read.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -213,13 +214,19 @@ def _ordered(rules: Sequence[Rule]) -> list[Rule]:
 # ------------------------------------------------------------------------------ reading
 
 
-def read_rules(block: Any, actions: Mapping[str, Any] | None = None) -> Rules:
+FaultsOf = Callable[[Mapping[str, Any]], Iterable[str]]
+
+
+def read_rules(
+    block: Any, actions: Mapping[str, Any] | None = None, faults_of_action: FaultsOf | None = None
+) -> Rules:
     """Read the `automation:` block of a config.
 
     Args:
         block: What is written: `{enabled, rules}`.
-        actions: The known actions by name, each with the parameters that it takes; None checks no
-            action.
+        actions: The known actions by name; None checks no action's name.
+        faults_of_action: Returns what is wrong with an action's parameters; None checks only the
+            evaluators.
 
     Returns:
         The rules; none where the block is not enabled.
@@ -244,7 +251,9 @@ def read_rules(block: Any, actions: Mapping[str, Any] | None = None) -> Rules:
     found: list[Rule] = []
     for place, one in enumerate(written):
         try:
-            found.append(_Reading(one, f"automation.rules[{place}]", actions).rule())
+            found.append(
+                _Reading(one, f"automation.rules[{place}]", actions, faults_of_action).rule()
+            )
         except ConfigError as wrong:
             faults += wrong.faults
     twice = [name for name, count in Counter(rule.name for rule in found).items() if count > 1]
@@ -260,10 +269,17 @@ _KEYS = Rule.__struct_fields__
 class _Reading:
     """One rule on its way from what is written to a record."""
 
-    def __init__(self, written: Any, where: str, actions: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self,
+        written: Any,
+        where: str,
+        actions: Mapping[str, Any] | None,
+        faults_of_action: FaultsOf | None,
+    ) -> None:
         self._written = written
         self._where = where
         self._known = actions
+        self._faults_of = faults_of_action
         self._faults: list[str] = []
 
     def rule(self) -> Rule:
@@ -333,21 +349,28 @@ class _Reading:
                 self._fault(where, f"{{type: …}} is needed, got {shorten(action)}")
             elif self._known is not None and action["type"] not in self._known:
                 self._fault(f"{where}.type", unknown("action", action["type"], [*self._known]))
-            elif self._evaluates(action, where):
-                found.append(dict(action))
+            else:
+                faults = [*(self._faults_of or faults_of_evaluator)(action)]
+                for fault in faults:
+                    self._faults.append(f"{self._where}.{where}{_joint(fault)}{fault}")
+                if not faults:
+                    found.append(dict(action))
         return tuple(found)
 
-    def _evaluates(self, action: Mapping[str, Any], where: str) -> bool:
-        """Check the evaluator of an action that runs one."""
-        if action["type"] != "run_evaluator":
-            return True
-        if action.get("evaluator") is None:
-            self._fault(f"{where}.evaluator", "is missing")
-            return False
-        try:
-            graders([spec_of(action)])
-        except TrajgradeError as wrong:
-            for fault in faults_of(wrong):
-                self._fault(where, fault)
-            return False
-        return True
+
+def faults_of_evaluator(action: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with the evaluator of an action that runs one, each with its path."""
+    if action["type"] != "run_evaluator":
+        return []
+    if action.get("evaluator") is None:
+        return ["evaluator: is missing"]
+    try:
+        graders([spec_of(action)])
+    except TrajgradeError as wrong:
+        return [fault.replace("evaluators[0]", "evaluator", 1) for fault in faults_of(wrong)]
+    return []
+
+
+def _joint(fault: str) -> str:
+    """Return what stands between an action's path and a fault, which may begin with a path."""
+    return "." if re.match(r"[\w.\[\]]+: ", fault) else ": "

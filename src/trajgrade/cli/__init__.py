@@ -31,6 +31,8 @@ VERBS: dict[str, Entry] = {
     "list": Entry("trajgrade.cli.list:list_", "List evaluators, formats or samples"),
     "report": Entry("trajgrade.cli.report:report", "Lay out a run as a page, JUnit, Markdown"),
     "serve": Entry("trajgrade.cli.serve:serve", "Take traces by HTTP, and do what rules say"),
+    "work": Entry("trajgrade.cli.work:work", "Do what rules say with traces that were taken"),
+    "rules": Entry("trajgrade.cli.rules:rules", "Check rules of automation, and try them"),
     "sample": Entry("trajgrade.cli.sample:sample", "Write a bundled dataset to a file"),
 }
 

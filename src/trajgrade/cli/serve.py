@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from trajgrade.errors import ConfigError, MissingExtraError
+from trajgrade.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from trajgrade.server.settings import ServerConfig
@@ -34,13 +35,22 @@ def serve(context: click.Context, /, **given: Any) -> None:
     if context.invoked_subcommand is not None:
         return
     _needed()
+    from trajgrade.automation.loading import Automation, load_automation
+    from trajgrade.automation.processes import workers
+    from trajgrade.automation.rules import Rules
     from trajgrade.server.serving import serve as run
     from trajgrade.stores import open_store
 
-    document = _document(given["config"])
-    config = _settings(document, given)
-    with open_store(given["store"] or document.get("store")) as store:
-        run(config, store, told=_told, certificate=_certificate(given))
+    path = given["config"]
+    found = load_automation(path) if path else Automation(Rules(()))
+    config = _settings(found.server, given)
+    with open_store(given["store"] or found.store) as store:
+        found.actions(store)  # what is wrong with them is told here, and not by each worker
+        doing = workers(config.workers, path, given["store"]) if len(found.rules) else None
+        run(
+            config, store, rules=found.rules, workers=doing, told=_told,
+            certificate=_certificate(given),
+        )  # fmt: skip
 
 
 def _told(address: str) -> None:
@@ -60,24 +70,10 @@ def _needed() -> None:
             raise MissingExtraError("trajgrade serve", package, "server") from None
 
 
-def _document(path: str | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    from pathlib import Path
-
-    from trajgrade import yamltext
-
-    faults: list[str] = []
-    found = yamltext.loads(Path(path).read_bytes(), faults)
-    if faults:
-        raise ConfigError(*faults, where=path)
-    return dict(found or {})
-
-
-def _settings(document: dict[str, Any], given: dict[str, Any]) -> ServerConfig:
+def _settings(written: Mapping[str, Any], given: dict[str, Any]) -> ServerConfig:
     from trajgrade.server.settings import read_server
 
-    config = read_server(document.get("server", {}))
+    config = read_server(written)
     said = {key: given[key] for key in ("host", "port", "workers") if given[key] is not None}
     return msgspec.structs.replace(config, **said)
 

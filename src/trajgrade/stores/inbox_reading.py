@@ -13,6 +13,7 @@ from trajgrade.errors import StoreError, unknown
 from trajgrade.inbox import (
     Job,
     KeyRecord,
+    Label,
     Outcome,
     OutcomeState,
     Piece,
@@ -92,18 +93,21 @@ class InboxReading:
 
     def pieces(self, trace_id: str) -> list[Piece]:
         """Return what came of a trace, in the order in which it came."""
-        query = (
-            select(PIECES)
-            .where(PIECES.c.trace_id == searchable(trace_id))
-            .order_by(PIECES.c.at, PIECES.c.number)
-        )
-        return [
-            Piece(
-                trace_id=row.trace_id, key=row.key, body=bytes(row.body), at=row.at,
-                is_spans=bool(row.is_spans), ends=bool(row.ends),
-            )
-            for row in self._database.found(query)
-        ]  # fmt: skip
+        query = select(PIECES).where(PIECES.c.trace_id == searchable(trace_id))
+        found = self._database.found(query.order_by(PIECES.c.at, PIECES.c.number))
+        return [_piece(row) for row in found]
+
+    def loaded(self, trace_ids: Sequence[str]) -> dict[str, tuple[TraceRecord, list[Piece]]]:
+        """Return records and pieces of several traces, by id; those that there are."""
+        names = [searchable(name) for name in trace_ids]
+        found: dict[str, tuple[TraceRecord, list[Piece]]] = {
+            row.id: (_trace(row._mapping), [])  # noqa: SLF001 its name
+            for row in self._database.found(select(TRACES).where(TRACES.c.id.in_(names)))
+        }
+        query = select(PIECES).where(PIECES.c.trace_id.in_(names))
+        for row in self._database.found(query.order_by(PIECES.c.at, PIECES.c.number)):
+            found[row.trace_id][1].append(_piece(row))
+        return found
 
     # ------------------------------------------------------------------ what was done
 
@@ -201,9 +205,14 @@ def _trace(row: Mapping[str, Any]) -> TraceRecord:
     )  # fmt: skip
 
 
-def _review(row: Mapping[str, Any]) -> Review:
-    from trajgrade.inbox import Label
+def _piece(row: Any) -> Piece:
+    return Piece(
+        trace_id=row.trace_id, key=row.key, body=bytes(row.body), at=row.at,
+        is_spans=bool(row.is_spans), ends=bool(row.ends),
+    )  # fmt: skip
 
+
+def _review(row: Mapping[str, Any]) -> Review:
     said = row["label"]
     label = msgspec.convert(read_back(said), Label) if said else None
     return Review(**{**row, "label": label})

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, case, delete, or
 from sqlalchemy.dialects import postgresql, sqlite
 
 from trajgrade.event import Added, Queued, Scored
-from trajgrade.inbox import Finished, Job, KeyRecord, Label, NewJob, Piece, Review
+from trajgrade.inbox import Finished, Job, JobKind, KeyRecord, Label, NewJob, Piece, Review
 from trajgrade.jsontext import dumps, read_back
 from trajgrade.stores.growing import searchable
 from trajgrade.stores.inbox_reading import JOB, Database, InboxReading
@@ -144,9 +144,13 @@ class SqlInbox(InboxReading):
 
     # ------------------------------------------------------------------ what is to be done
 
-    def claim(self, *, now: float, until: float, limit: int) -> list[Job]:
+    def claim(
+        self, *, now: float, until: float, limit: int, kind: JobKind | None = None
+    ) -> list[Job]:
         """Take jobs that are due, and such that were taken for a time that has passed."""
         due = and_(JOBS.c.state.in_(_OPEN), JOBS.c.due_at <= now)
+        if kind is not None:
+            due = and_(due, JOBS.c.kind.in_(("act", "again") if kind == "act" else (kind,)))
         if not self._database.found(select(JOBS.c.number).where(due).limit(1)):
             return []
         first = select(JOBS.c.number).where(due).order_by(JOBS.c.due_at, JOBS.c.number).limit(limit)
@@ -305,7 +309,12 @@ class SqlInbox(InboxReading):
         again = (
             update(JOBS)
             .where(JOBS.c.number.in_([*numbers]), JOBS.c.state == "set_aside")
-            .values(state="waiting", due_at=now, tries=0)
+            .values(
+                state="waiting",
+                due_at=now,
+                tries=0,
+                kind=case((JOBS.c.kind == "act", "again"), else_=JOBS.c.kind),
+            )
         )
         with self._database.changing() as connection:
             return int(connection.execute(again).rowcount)
