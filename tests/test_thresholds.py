@@ -42,6 +42,8 @@ ERROR = RuntimeError("quota")
         ("m/p90", "<= 2", Threshold("m", "p90", "<=", 2.0)),
         ("m/pass^3", 0.5, Threshold("m", "pass^3", ">=", 0.5)),
         ("m/coverage", 1.0, Threshold("m", "coverage", ">=", 1.0)),
+        ("coverage", 1.0, Threshold("", "coverage", ">=", 1.0)),
+        ("m/low", 0.8, Threshold("m", "low", ">=", 0.8)),
         ("tool_use:a/b/mean", "<1e-3", Threshold("tool_use:a/b", "mean", "<", 1e-3)),
     ],
 )
@@ -58,7 +60,7 @@ def test_the_grammar(name, bound, meaning):
         ("m", float("nan"), "a bound is a number"),
         ("m", "== 0.8", "a bound is a number"),
         ("m/meen", 0.8, "Did you mean 'mean'"),
-        ("coverage", 1.0, "name the metric"),
+        ("n_scored", 1.0, "name the metric"),
     ],
 )
 def test_what_is_no_threshold_is_refused(name, bound, why):
@@ -91,6 +93,39 @@ def test_missing_rows_leave_a_threshold_undecided_only_where_they_could_change_i
     assert run([1.0, 1.0, 1.0, ERROR], {"m": 0.7}).exit_code == 0
     assert run([0.0, 0.0, 0.0, ERROR], {"m": 0.7}).exit_code == 1
     assert run([0.5, 0.5, None], {"m": 0.5}).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("passed", "threshold", "code"),
+    [
+        (20, {"m/low": 0.83}, 0), (20, {"m/low": 0.84}, 1), (20, {"m/high": "<= 1"}, 0),
+        (0, {"m/high": "<= 0.17"}, 0), (0, {"m/high": "<= 0.16"}, 1),
+    ],
+)  # fmt: skip
+def test_the_ends_of_the_interval_may_be_bounded(passed, threshold, code):
+    """B167: Wilson's 95 % interval of 20 of 20 is [0.8389, 1], of 0 of 20 [0, 0.1611]."""
+    assert run([1.0] * passed + [0.0] * (20 - passed), threshold).exit_code == code
+
+
+def test_an_end_that_missing_rows_could_move_over_the_bound_is_undecided():
+    scores = [1.0] * 16 + [ERROR] * 4
+    assert run(scores, {"m/low": 0.7}).exit_code == 3
+    assert run(scores, {"m/low": 0.5}).exit_code == 0
+    assert run([0.5], {"m/low": 0.1}).exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("scores", "bound", "code", "why"),
+    [
+        ([1.0, 0.0], 1.0, 0, ""), ([1.0, ERROR], 1.0, 1, "m: 1 evaluator"),
+        ([1.0, ERROR], 0.5, 0, ""), ([1.0, None], 1.0, 1, "m: 1 undefined"),
+    ],
+)  # fmt: skip
+def test_coverage_alone_is_that_of_the_least_covered_metric(scores, bound, code, why):
+    found = run(scores, {"coverage": bound})
+    (outcome,) = found.outcomes
+    assert (found.exit_code, outcome.reason) == (code, why)
+    assert outcome.threshold == f"coverage >= {bound:g}"
 
 
 def test_the_mean_has_its_bounds_beside_it():

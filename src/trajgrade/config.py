@@ -315,7 +315,7 @@ class _Checking:
             except ConfigError as wrong:
                 self.faults += wrong.faults
                 continue
-            if keys is not None and threshold.metric not in {*keys, *meant}:
+            if keys is not None and threshold.metric not in {"", *keys, *meant}:
                 self.faults.append(
                     f"thresholds.{name}: {unknown('metric', threshold.metric, keys)}"
                 )

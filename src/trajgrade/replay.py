@@ -20,9 +20,9 @@ from trajgrade.errors import StoreError
 from trajgrade.packing import unpack
 from trajgrade.record import RUN, Key, RunRecord
 from trajgrade.run import Row, Run
-from trajgrade.summary import MetricSummary
+from trajgrade.summary import Summary
 from trajgrade.tally import Graded, Metric, Tally
-from trajgrade.thresholds import Outcome, judge, parse_thresholds
+from trajgrade.thresholds import Outcome, judge_all, parse_thresholds
 
 
 def is_run(place: object) -> bool:
@@ -86,7 +86,6 @@ def run_of(store: Store, record: RunRecord) -> Run:
         for key, said in unpack(stored.amended or b"\x80", dict[str, Any]).items():
             tally.rows.amend(len(tally.rows) - 1, key, said)
     summary, agent_summary = tally.summary(), tally.agent_summary()
-    found = {**summary, **agent_summary}
     told: Mapping[str, Any] = record.result or {}
     return Run(
         id=record.id,
@@ -96,7 +95,7 @@ def run_of(store: Store, record: RunRecord) -> Run:
         name=record.name,
         dataset=record.dataset,
         evaluators=dict(record.settings.get("evaluators", {})),
-        outcomes=tuple(_outcomes(record, found)),
+        outcomes=tuple(_outcomes(record, summary, agent_summary)),
         warnings=tuple(told.get("warnings", ())),
         judge_alignment=alignments_in(told),
         worst=tally.worst(),
@@ -106,10 +105,10 @@ def run_of(store: Store, record: RunRecord) -> Run:
     )
 
 
-def _outcomes(record: RunRecord, found: Mapping[str, MetricSummary]) -> Iterator[Outcome]:
+def _outcomes(record: RunRecord, summary: Summary, agent: Summary) -> Iterator[Outcome]:
     """Yield what thresholds come to, and what the gates came to when the run ended."""
     bounds = parse_thresholds(record.settings.get("thresholds", {}))
-    judged = [judge(bound, found[bound.metric]) for bound in bounds if bound.metric in found]
+    judged = judge_all(bounds, summary, agent)
     yield from judged
     told = {outcome.threshold for outcome in judged}
     for plain in (record.result or {}).get("thresholds", ()):

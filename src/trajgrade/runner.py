@@ -30,7 +30,7 @@ from trajgrade.replay import Replay, is_run
 from trajgrade.run import Explain, InterruptedRunError, Run
 from trajgrade.spread import Parcel, engine_of, spread
 from trajgrade.tally import Tally
-from trajgrade.thresholds import judge, parse_thresholds
+from trajgrade.thresholds import judge_all, parse_thresholds
 from trajgrade.view import needs_of, strangers_in
 
 
@@ -265,7 +265,7 @@ def _run_of(
         agent=agent_summary,
         dataset=plan.dataset.name,
         evaluators={e.key: described(e) for e in plan.evaluators},
-        outcomes=tuple(judge(t, found[t.metric]) for t in plan.bounds if t.metric in found),
+        outcomes=judge_all(plan.bounds, summary, agent_summary),
         warnings=(*spending.warnings(), *plan.lacks, *strangers, *tally.warnings()),
         seed=plan.agent.seed if plan.agent is not None else None,
         worst=tally.worst(),

@@ -28,8 +28,9 @@ from trajgrade.matching.values import is_number
 from trajgrade.result import EvaluationResult, ResultError, not_evaluated
 from trajgrade.run import Row, Run
 from trajgrade.scores import Direction
+from trajgrade.summary import MetricSummary
 from trajgrade.tally import Graded, Metric, Tally
-from trajgrade.thresholds import Outcome, judge, parse_thresholds
+from trajgrade.thresholds import Outcome, judge_all, parse_thresholds
 from trajgrade.view import View
 
 _NAMED = 5
@@ -270,17 +271,23 @@ def _judged(
 ) -> list[Outcome]:
     """Judge each threshold over the tests that logged its key; one that none logged has failed."""
     found: list[Outcome] = []
+    there = sorted({key for row in rows for key in row.results})
     for bound in parse_thresholds(thresholds):
-        key = bound.metric
-        logged = [
-            msgspec.structs.replace(row, results={key: row.results[key]})
-            for row in rows
-            if key in row.results
-        ]
-        if logged:
-            found.append(judge(bound, _tallied(logged, known).summary()[key]))
+        keys = [key for key in there if bound.metric in ("", key)]
+        if keys:
+            found += judge_all([bound], {key: _logged(rows, known, key) for key in keys})
             continue
-        there = ", ".join(sorted({key for row in rows for key in row.results})) or "nothing"
-        told = f"no test logged {key!r}; logged: {there}"
+        lacks = f"logged {bound.metric!r}" if bound.metric else "logged a score"
+        told = f"no test {lacks}; logged: {', '.join(there) or 'nothing'}"
         found.append(Outcome(str(bound), "failed", None, told, bound.bound))
     return found
+
+
+def _logged(rows: Sequence[Row], known: Mapping[str, Metric], key: str) -> MetricSummary:
+    """Return what the tests that logged a key come to."""
+    logged = [
+        msgspec.structs.replace(row, results={key: row.results[key]})
+        for row in rows
+        if key in row.results
+    ]
+    return _tallied(logged, known).summary()[key]

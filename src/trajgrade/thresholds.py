@@ -2,19 +2,21 @@
 
 A threshold holds at equality, compared unrounded with a tolerance of 1e-9. It is *decided* when it
 falls the same way if all rows that have no score, but could have had one, had the worst score and
-the best; else the run cannot say (SEMANTICS A12).
+the best; else the run cannot say (SEMANTICS A12). `coverage` without a metric is a bound on the
+least coverage of all metrics.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal
 
 import msgspec
 
 from trajgrade.errors import ConfigError, shorten, unknown
+from trajgrade.intervals import mean_interval
 from trajgrade.summary import TOLERANCE, MetricSummary, mean, percentile
 
 Comparison = Literal[">=", "<=", ">", "<"]
@@ -33,16 +35,18 @@ _EXACT = (
     "n_vacuous",
 )
 _FILLED = ("mean", "min", "max", "median")
-STATS = (*_FILLED, "std", "p90", "p95", "pass^1", "pass@1", *_EXACT)
+_INTERVAL = ("low", "high")
+_EVERY = "coverage"  # what is asked of every metric where none is named
+STATS = (*_FILLED, *_INTERVAL, "std", "p90", "p95", "pass^1", "pass@1", *_EXACT)
 
 
 class Threshold(msgspec.Struct, frozen=True):
     """One bound on one statistic of one metric.
 
     Attributes:
-        metric: The metric's key.
-        stat: `mean`, `std`, `min`, `max`, `median`, `p90` (any percentile), `pass^k`, `pass@k`,
-            `coverage`, or a count.
+        metric: The metric's key; empty where each metric is meant.
+        stat: `mean`, `low` and `high` (the ends of its interval), `std`, `min`, `max`, `median`,
+            `p90` (any percentile), `pass^k`, `pass@k`, `coverage`, or a count.
         comparison: How the statistic is compared with the bound.
         bound: The number.
     """
@@ -55,7 +59,7 @@ class Threshold(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         """Return it as it is written."""
         stat = "" if self.stat == "mean" else f"/{self.stat}"
-        return f"{self.metric}{stat} {self.comparison} {self.bound:.12g}"
+        return f"{f'{self.metric}{stat}'.removeprefix('/')} {self.comparison} {self.bound:.12g}"
 
     def holds(self, value: float) -> bool:
         """Whether a value meets the bound."""
@@ -94,7 +98,7 @@ def parse_thresholds(
         except ConfigError as wrong:
             faults += wrong.faults
             continue
-        if metrics is not None and found[-1].metric not in metrics:
+        if metrics is not None and found[-1].metric and found[-1].metric not in metrics:
             faults.append(f"thresholds.{name}: {unknown('metric', found[-1].metric, [*metrics])}")
     if faults:
         raise ConfigError(*faults)
@@ -108,7 +112,9 @@ def _parsed(name: str, bound: Any) -> Threshold:
         metric, stat = head, tail
     elif slash and head:
         raise ConfigError(f"thresholds.{name}: {unknown('statistic', tail, STATS)}")
-    elif _is_stat(name) and name in _EXACT:
+    elif name == _EVERY:
+        metric, stat = "", name
+    elif name in _EXACT:
         raise ConfigError(f"thresholds.{name}: name the metric: <metric>/{name}")
     if isinstance(bound, bool) or not isinstance(bound, (int, float, str)):
         raise ConfigError(f"thresholds.{name}: {_HOW}, got {shorten(bound)}")
@@ -128,6 +134,39 @@ _HOW = 'a bound is a number, or text such as ">= 0.8" or "<= 2"'
 
 def _is_stat(name: str) -> bool:
     return bool(name in STATS or _PASS.fullmatch(name) or _PERCENTILE.fullmatch(name))
+
+
+def judge_all(
+    thresholds: Iterable[Threshold],
+    summary: Mapping[str, MetricSummary],
+    agent: Mapping[str, MetricSummary] | None = None,
+) -> tuple[Outcome, ...]:
+    """Say whether a run meets its thresholds; those on metrics that it has not are left out.
+
+    Args:
+        thresholds: The thresholds.
+        summary: The metrics.
+        agent: What was measured of the agent; not among all metrics where none is named.
+    """
+    found = {**summary, **(agent or {})}
+    return tuple(
+        judge(one, found[one.metric]) if one.metric else _judge_each(one, summary.values())
+        for one in thresholds
+        if not one.metric or one.metric in found
+    )
+
+
+def _judge_each(threshold: Threshold, metrics: Collection[MetricSummary]) -> Outcome:
+    """Judge the metric that is furthest from the bound."""
+    values = [(statistic(metric, threshold.stat) or 0.0, metric) for metric in metrics]
+    if not values:
+        told = "no metric was graded"
+        return Outcome(str(threshold), "undecided", None, told, threshold.bound)
+    furthest = min if threshold.comparison.startswith(">") else max
+    value, metric = furthest(values, key=lambda one: one[0])
+    verdict: Verdict = "passed" if threshold.holds(value) else "failed"
+    told = f"{metric.key}: {_gap(metric)}" if verdict == "failed" else ""
+    return Outcome(str(threshold), verdict, value, told, threshold.bound)
 
 
 def judge(threshold: Threshold, metric: MetricSummary) -> Outcome:
@@ -197,6 +236,8 @@ def _lack(metric: MetricSummary, stat: str) -> str:
         if not metric.has_verdicts:
             return "its scores are neither success nor failure; say from which on with `pass`"
         return f"no example has {passes[2]} trials with a score"
+    if stat in _INTERVAL and metric.n_scored:
+        return f"{metric.n_examples} scored examples are too few, or too alike, to tell"
     return _gap(metric)
 
 
@@ -225,6 +266,10 @@ def statistic(metric: MetricSummary, stat: str, fill: float | None = None) -> fl
     if stat == "std":
         return metric.std
     units = metric.units(fill)
+    if stat in _INTERVAL:
+        bounds, repeated = metric.column.bounds, metric.groups.repeated
+        interval = mean_interval(units, bounds, repeated=repeated)
+        return None if interval is None else getattr(interval, stat)
     if stat == "mean":
         return mean(units)
     if stat in ("min", "max"):
