@@ -112,6 +112,8 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _is_one(values: list[Any]) -> bool:
+    if any(map(_is_export, values)):
+        return False
     claims = set(detection.claimants(Glimpse(values, parsed=True)))
     if all(isinstance(one, list) for one in values):
         claims.discard("calls")  # lists of calls: each is a trace
