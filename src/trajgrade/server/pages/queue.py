@@ -1,0 +1,256 @@
+"""Queue: what a person is to look at, by priority, and what they say of it.
+
+What is said of an evaluator's verdict is a label: `/queue/labels.csv` has all of them, as
+`trajgrade judge align` reads them. A reference that is corrected can go into a dataset, with the
+trace as the row's answer, so that the next run grades by it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from time import time
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import RedirectResponse, Response
+
+from trajgrade.automation.pieces import trace_of
+from trajgrade.contracts import Store
+from trajgrade.errors import StoreError, TraceError, TrajgradeError
+from trajgrade.event import Added, Event
+from trajgrade.inbox import Label, Review, ReviewState, TraceRecord
+from trajgrade.jsontext import dumps, loads
+from trajgrade.production import Inbox
+from trajgrade.registry import actions
+from trajgrade.report.document import cut
+from trajgrade.report.plain import printable
+from trajgrade.server.guard import checked_form, needs
+from trajgrade.server.pages.asked import PER_PAGE, behind, choice, whole
+from trajgrade.server.pages.layout import render, segment, with_query
+from trajgrade.server.pages.refused import PageRoute
+from trajgrade.server.pages.shown import pretty, shown
+from trajgrade.server.pages.traces import results_of
+from trajgrade.server.refusal import RefusedError
+from trajgrade.trajectory import Trajectory
+
+router = APIRouter(route_class=PageRoute, dependencies=[needs("read")])
+
+STATES: tuple[ReviewState, ...] = ("open", "done")
+VERDICTS = {"accept": True, "reject": False, "": None}
+JUDGED = "judged:"
+_LONGEST = 10_000
+_AT_ONCE = 500
+
+Form = Annotated[dict[str, str], Depends(checked_form)]
+
+
+@router.get("/queue")
+def queue(request: Request) -> Response:
+    """List what waits to be looked at."""
+    query = request.query_params
+    inbox: Inbox = request.app.state.inbox
+    state: Any = choice(query, "state", (*STATES, "all"), "open")
+    name = query.get("queue", "")[:100]
+    found = inbox.reviews(
+        queue=name or None,
+        state=None if state == "all" else state,
+        after=whole(query, "after", None),
+        limit=PER_PAGE + 1,
+    )
+    return render(
+        request,
+        "queue.html",
+        page=behind(found, "/queue", query, "after"),
+        queues=sorted({one.queue for one in inbox.reviews(state=None, limit=1000)} | {name} - {""}),
+        asked={"state": state, "queue": name},
+        states=STATES,
+    )
+
+
+@router.get("/queue/labels.csv")
+def labels(request: Request) -> Response:
+    """Return what people said of evaluators' verdicts, as `trajgrade judge align` reads it."""
+    inbox: Inbox = request.app.state.inbox
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["id", "label", "criterion"])
+    for review in _all(inbox):
+        for key, said in (review.label or Label()).judged.items():
+            word = ("pass" if said else "fail") if isinstance(said, bool) else said
+            rows.writerow([review.trace_id, word, key])
+    return Response(
+        text.getvalue().encode("utf-8", "backslashreplace"),
+        media_type="text/csv; charset=utf-8",
+        headers={"content-disposition": 'attachment; filename="labels.csv"'},
+    )
+
+
+def _all(inbox: Inbox) -> Iterator[Review]:
+    after: int | None = None
+    while found := inbox.reviews(state="done", after=after, limit=_AT_ONCE):
+        yield from found
+        after = found[-1].number
+
+
+@router.get("/queue/{number}")
+def item(request: Request, number: int) -> Response:
+    """Show one item of the queue, and ask what is to be said of it."""
+    return _item(request, _review(request, number))
+
+
+def _review(request: Request, number: int) -> Review:
+    inbox: Inbox = request.app.state.inbox
+    try:
+        found = inbox.review(number)
+    except (StoreError, OverflowError):
+        found = None
+    if found is None:
+        raise RefusedError("not_found", f"there is no item {number} in the review queue", "/queue")
+    return found
+
+
+def _item(
+    request: Request, review: Review, faults: list[str] | None = None, said: Any = None
+) -> Response:
+    """Return the page of one item; with faults, what was written stays."""
+    inbox: Inbox = request.app.state.inbox
+    store: Store = request.app.state.store
+    record = inbox.trace(review.trace_id)
+    data = trace_of(inbox.pieces(review.trace_id)) if record is not None else None
+    label = review.label or Label()
+    written: dict[str, str] = said or {
+        "comment": label.comment,
+        "reference": "" if label.reference is None else pretty(label.reference),
+        "dataset": "",
+        **{f"{JUDGED}{key}": "pass" if one else "fail" for key, one in label.judged.items()},
+    }
+    return render(
+        request,
+        "review.html",
+        422 if faults else 200,
+        review=review,
+        title=printable(cut(review.trace_id)),
+        record=record,
+        shown=shown(data),
+        whole=f"/traces/{segment(review.trace_id)}?whole=1",
+        results=_judged(record, written),
+        done=_calls(data),
+        datasets=store.datasets.names(),
+        written=written,
+        faults=faults or [],
+        after=_following(inbox, review),
+    )
+
+
+def _judged(record: TraceRecord | None, written: dict[str, str]) -> list[dict[str, Any]]:
+    """Return what evaluators said, each with what is said of it."""
+    if record is None:
+        return []
+    told = zip(record.results, results_of(record), strict=True)
+    return [{**one, "name": f"{JUDGED}{key}", "said": written.get(f"{JUDGED}{key}", "")}
+            for key, one in told]  # fmt: skip
+
+
+def _calls(data: Any) -> str:
+    """Return the calls of a trace, as the beginning of a reference."""
+    try:
+        calls = Trajectory.from_any(data).tool_calls
+    except TraceError:
+        return ""
+    text = dumps([{"name": call.name, "args": call.args} for call in calls], indent=2)
+    return text.decode("utf-8", "replace") if len(text) <= _LONGEST else ""
+
+
+def _following(inbox: Inbox, review: Review) -> int | None:
+    """Return the open item behind one, in its queue; the first one where there is none behind."""
+    behind_it = inbox.reviews(queue=review.queue, after=review.number, limit=1)
+    first = inbox.reviews(queue=review.queue, limit=2)
+    others = [one for one in (*behind_it, *first) if one.number != review.number]
+    return others[0].number if others else None
+
+
+@router.post("/queue/{number}", dependencies=[needs("admin")])
+def label(request: Request, number: int, form: Form) -> Response:
+    """Keep what is said of an item, and go on to the next."""
+    review = _review(request, number)
+    inbox: Inbox = request.app.state.inbox
+    faults: list[str] = []
+    said = _label(request, form, faults)
+    row = None if faults else _row(inbox, review, said, form.get("dataset", ""), faults)
+    if faults:
+        return _item(request, review, faults, form)
+    if row is not None:
+        store: Store = request.app.state.store
+        store.datasets.add(form["dataset"], [row], note=f"corrected in the queue {review.queue}")
+    following = _following(inbox, review)
+    inbox.label(number, said, time())
+    address = with_query("/queue", {"queue": review.queue, "said": number})
+    return RedirectResponse(f"/queue/{following}" if following is not None else address, 303)
+
+
+def _label(request: Request, form: dict[str, str], faults: list[str]) -> Label:
+    """Return what a form says."""
+    verdict = form.get("verdict", "")
+    if verdict not in VERDICTS:
+        faults.append(f"verdict: accept or reject is needed, got {verdict[:40]!r}")
+    judged: dict[str, float | bool] = {
+        name.removeprefix(JUDGED): value == "pass"
+        for name, value in form.items()
+        if name.startswith(JUDGED) and value in {"pass", "fail"}
+    }
+    who = request.scope.get("trajgrade.who")
+    return Label(
+        verdict=VERDICTS.get(verdict),
+        reference=_reference(form.get("reference", ""), faults),
+        judged=judged,
+        comment=form.get("comment", "")[:_LONGEST],
+        by=who.name if who is not None else "",
+    )
+
+
+def _reference(text: str, faults: list[str]) -> Any:
+    if not text.strip():
+        return None
+    try:
+        found = loads(text)
+        Trajectory.from_any(found)
+    except TraceError as broken:
+        faults.append(f"reference: no trajectory: {broken}")
+    except (ValueError, RecursionError) as broken:
+        faults.append(f"reference: no JSON: {broken}")
+    else:
+        return found
+    return None
+
+
+def _row(
+    inbox: Inbox, review: Review, said: Label, dataset: str, faults: list[str]
+) -> dict[str, Any] | None:
+    """Return the row that goes into a dataset, if one was named."""
+    if not dataset:
+        return None
+    record = inbox.trace(review.trace_id)
+    if record is None:
+        faults.append("dataset: the trace is not here any more")
+        return None
+    data = trace_of(inbox.pieces(review.trace_id))
+    event = Event(
+        id=str(review.number), rule=review.rule, item_id=review.trace_id, trace=data,
+        scores=record.scores, results=record.results,
+    )  # fmt: skip
+    if said.reference is None and said.verdict is None:
+        faults.append("dataset: accept the trace, or write its reference, to keep it as a row")
+        return None
+    actual = said.reference is None and said.verdict is True
+    try:
+        expected = "actual" if actual else "reference"
+        adding = actions.build("add_to_dataset", {"dataset": dataset, "expected": expected})
+        told = adding.act(event)
+    except TrajgradeError as wrong:
+        faults.append(f"dataset: {wrong}")
+        return None
+    added = next(effect for effect in told.effects if isinstance(effect, Added))
+    reference = {} if said.reference is None else {"reference_outputs": said.reference}
+    return {**added.row, **reference}
