@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from trajgrade.result import EvaluationResult
 from trajgrade.trajectory import Trajectory
 
 _AT_ONCE = 64
+_last = threading.local()
 
 
 class Seen(NamedTuple):
@@ -39,9 +41,8 @@ def seen(item_id: str, trace: Any, references: References | None) -> Seen:
     A trace that is an object is read as a row of a dataset would be, so that one which carries its
     own reference, or what was asked, keeps it; anything else is what the agent did.
     """
-    example, apart = _own(item_id, trace)
-    asked = example.inputs if example.inputs is not None else _asked(example.outputs)
-    example = msgspec.structs.replace(example, inputs=asked)
+    example, apart = _once(item_id, trace)
+    asked = example.inputs
     found = None if references is None else references.of(item_id, trace, asked)
     if references is None or found is None:
         return Seen(example, apart, None)
@@ -53,6 +54,17 @@ def seen(item_id: str, trace: Any, references: References | None) -> Seen:
     fields = {**found.fields, **example.fields}
     example = msgspec.structs.replace(example, **expected, fields=fields)
     return Seen(example, apart or references.texts_apart, found)
+
+
+def _once(item_id: str, trace: Any) -> tuple[Example, bool]:
+    """Return a trace as an example, read once for all actions that follow each other on it."""
+    last = getattr(_last, "read", None)
+    if last is None or last[0] is not trace or last[1] != item_id:
+        example, apart = _own(item_id, trace)
+        if example.inputs is None:
+            example = msgspec.structs.replace(example, inputs=_asked(example.outputs))
+        _last.read = last = (trace, item_id, example, apart)
+    return last[2], last[3]
 
 
 def _own(item_id: str, trace: Any) -> tuple[Example, bool]:
