@@ -73,7 +73,7 @@ class Inbox(Protocol):
     def claim(
         self, *, now: float, until: float, limit: int, kind: JobKind | None = None
     ) -> list[Job]:
-        """Take jobs that are due, and such that were taken for a time that has passed."""
+        """Take jobs that are due, and one at most of those taken for a time that has passed."""
         ...
 
     def loaded(self, trace_ids: Sequence[str]) -> dict[str, tuple[TraceRecord, list[Piece]]]:
@@ -97,7 +97,7 @@ class Inbox(Protocol):
         ...
 
     def pending(self, trace_id: str, revision: int, rules: Sequence[str]) -> int:
-        """Return how many actions of some rules are still to be done with a trace."""
+        """Return how much is still to be done of some rules with a trace, by them or for them."""
         ...
 
     def publish(self) -> int:

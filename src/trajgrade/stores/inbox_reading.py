@@ -63,12 +63,12 @@ class InboxReading:
         return int(found[0][0]) if found else 0
 
     def pending(self, trace_id: str, revision: int, rules: Sequence[str]) -> int:
-        """Return how many actions of some rules are still to be done with a trace."""
+        """Return how much is still to be done of some rules with a trace, by them or for them."""
         query = (
             select(func.count())
             .select_from(JOBS)
             .where(JOBS.c.trace_id == searchable(trace_id), JOBS.c.revision == revision)
-            .where(JOBS.c.kind == "act", JOBS.c.state.in_(_OPEN))
+            .where(JOBS.c.kind.in_(("act", "decide")), JOBS.c.state.in_(_OPEN))
             .where(JOBS.c.rule.in_([searchable(rule) for rule in rules]))
         )
         found = self._database.found(query)

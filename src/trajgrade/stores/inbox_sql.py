@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, delete, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import ColumnElement, Connection, and_, case, delete, or_, select, update
 
 from trajgrade.event import Added, Queued, Scored
-from trajgrade.inbox import Finished, Job, JobKind, KeyRecord, Label, NewJob, Piece, Review
+from trajgrade.inbox import Finished, KeyRecord, Label, NewJob, Piece, Review
 from trajgrade.jsontext import dumps, read_back
 from trajgrade.stores.growing import searchable
-from trajgrade.stores.inbox_reading import JOB, Database, InboxReading
+from trajgrade.stores.inbox_jobs import InboxJobs, held, tried_again
+from trajgrade.stores.inbox_reading import Database
 from trajgrade.stores.inbox_tables import (
     ADDITIONS,
     COUNTERS,
@@ -30,13 +30,8 @@ from trajgrade.versions import Kept, kept
 
 GRACE = 2.0  # seconds after the root span in which the last spans of a trace may come
 
-_INSERTS: dict[str, Callable[..., Any]] = {
-    "sqlite": sqlite.insert, "postgresql": postgresql.insert,
-}  # fmt: skip
-_OPEN = ("waiting", "taken")
 
-
-class SqlInbox(InboxReading):
+class SqlInbox(InboxJobs):
     """What production sends, what is to be done with it, and what was done.
 
     Args:
@@ -48,11 +43,11 @@ class SqlInbox(InboxReading):
         self, database: Database, add: Callable[[Connection, str, list[Kept]], None]
     ) -> None:
         super().__init__(database)
-        self._insert = _INSERTS[database.engine.dialect.name]
         self._add = add
 
     # ------------------------------------------------------------------ what comes
 
+    @tried_again
     def accept(self, pieces: Sequence[Piece]) -> list[bool]:
         """Keep what came, durably; what is complete waits to be decided."""
         if not pieces:
@@ -64,9 +59,11 @@ class SqlInbox(InboxReading):
             }
             for piece in pieces
         ]  # fmt: skip
+        # in one order of traces, so that two batches never wait for each other
+        ordered = sorted(values, key=itemgetter("trace_id"))
         add = self._insert(PIECES).on_conflict_do_nothing()
         with self._database.changing() as connection:
-            made = connection.execute(add.returning(PIECES.c.trace_id, PIECES.c.key), values)
+            made = connection.execute(add.returning(PIECES.c.trace_id, PIECES.c.key), ordered)
             fresh = {(trace_id, key) for trace_id, key in made}
             told: list[bool] = []
             new: list[dict[str, Any]] = []
@@ -142,46 +139,16 @@ class SqlInbox(InboxReading):
             )
         return len(found)
 
-    # ------------------------------------------------------------------ what is to be done
+    # ------------------------------------------------------------------ what was done
 
-    def claim(
-        self, *, now: float, until: float, limit: int, kind: JobKind | None = None
-    ) -> list[Job]:
-        """Take jobs that are due, and such that were taken for a time that has passed."""
-        due = and_(JOBS.c.state.in_(_OPEN), JOBS.c.due_at <= now)
-        if kind is not None:
-            due = and_(due, JOBS.c.kind.in_(("act", "again") if kind == "act" else (kind,)))
-        if not self._database.found(select(JOBS.c.number).where(due).limit(1)):
-            return []
-        first = select(JOBS.c.number).where(due).order_by(JOBS.c.due_at, JOBS.c.number).limit(limit)
-        taken = (
-            update(JOBS)
-            .where(JOBS.c.number.in_(first.with_for_update(skip_locked=True)))
-            .values(state="taken", due_at=until, token=secrets.token_hex(8), tries=JOBS.c.tries + 1)
-            .returning(*JOB)
-        )
-        with self._database.changing() as connection:
-            found = [Job(**row._mapping) for row in connection.execute(taken)]  # noqa: SLF001 its name
-        return sorted(found, key=lambda job: job.number)
-
-    def renew(self, jobs: Sequence[Job], until: float) -> None:
-        """Keep jobs for longer, unless they were taken by another since."""
-        with self._database.changing() as connection:
-            for job in jobs:
-                connection.execute(
-                    update(JOBS)
-                    .where(JOBS.c.number == job.number, JOBS.c.token == job.token)
-                    .where(JOBS.c.state == "taken")
-                    .values(due_at=until)
-                )
-
+    @tried_again
     def finish(self, ended: Sequence[Finished]) -> list[bool]:
         """Write how jobs ended, each wholly or not, in one transaction."""
         if not ended:
             return []
         with self._database.changing() as connection:
-            held = _held(connection, [one.job for one in ended])
-            ours = [held.pop(one.job.number, None) == one.job.token for one in ended]
+            tokens = held(connection, [one.job for one in ended])
+            ours = [tokens.pop(one.job.number, None) == one.job.token for one in ended]
             written = [one for one, is_ours in zip(ended, ours, strict=True) if is_ours]
             self._end(connection, written)
             self._tell(connection, written)
@@ -227,19 +194,6 @@ class SqlInbox(InboxReading):
                     for (rule, decided), n in sorted(counts.items())
                 ],
             )
-
-    def _begin(self, connection: Connection, jobs: Sequence[NewJob]) -> None:
-        if not jobs:
-            return
-        values = [
-            {
-                **msgspec.structs.asdict(job), "trace_id": searchable(job.trace_id),
-                "rule": searchable(job.rule), "because": searchable(job.because),
-                "state": "waiting", "tries": 0, "token": "", "error": "",
-            }
-            for job in jobs
-        ]  # fmt: skip
-        connection.execute(self._insert(JOBS).on_conflict_do_nothing(), values)
 
     # ------------------------------------------------------------------ effects
 
@@ -304,21 +258,6 @@ class SqlInbox(InboxReading):
 
     # ------------------------------------------------------------------ people
 
-    def revive(self, numbers: Sequence[int], now: float) -> int:
-        """Have jobs that were set aside tried again; return how many."""
-        again = (
-            update(JOBS)
-            .where(JOBS.c.number.in_([*numbers]), JOBS.c.state == "set_aside")
-            .values(
-                state="waiting",
-                due_at=now,
-                tries=0,
-                kind=case((JOBS.c.kind == "act", "again"), else_=JOBS.c.kind),
-            )
-        )
-        with self._database.changing() as connection:
-            return int(connection.execute(again).rowcount)
-
     def label(self, number: int, label: Label, at: float) -> Review:
         """Keep what a person says; a later word replaces an earlier one."""
         said = dumps(label).decode()
@@ -350,18 +289,6 @@ class SqlInbox(InboxReading):
 
 def _greater(first: Any, second: Any) -> ColumnElement[Any]:
     return case((first > second, first), else_=second)
-
-
-def _held(connection: Connection, jobs: Iterable[Job]) -> dict[int, str]:
-    """Return the token of each job that is taken, and keep others from it."""
-    numbers = [job.number for job in jobs]
-    query: Select[Any] = (
-        select(JOBS.c.number, JOBS.c.token)
-        .where(JOBS.c.number.in_(numbers), JOBS.c.state == "taken")
-        .order_by(JOBS.c.number)
-        .with_for_update()
-    )
-    return dict(tuple(row) for row in connection.execute(query))
 
 
 def _grade(connection: Connection, scored: Mapping[str, list[tuple[int, Scored]]]) -> None:
