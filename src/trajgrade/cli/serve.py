@@ -8,23 +8,18 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from trajgrade.errors import MissingExtraError
+from trajgrade.cli.keys import STORE, keys
+from trajgrade.errors import ConfigError, MissingExtraError
 
 if TYPE_CHECKING:
     from trajgrade.server.settings import ServerConfig
-
-_STORE = click.option(
-    "--store",
-    metavar="URL",
-    help="The database: runs.db or postgresql://…; trajgrade.db if unsaid.",
-)
 
 
 @click.group(invoke_without_command=True)
 @click.option("--config", metavar="FILE", help="The rules, and the server's settings.")
 @click.option("--host", metavar="ADDRESS", help="127.0.0.1 if not said; any other needs keys.")
 @click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="8000 if not said.")
-@_STORE
+@STORE
 @click.option("--workers", type=click.IntRange(0, 64), metavar="N", help="1 if not said; 0: none.")
 @click.option("--certificate", metavar="FILE", help="For HTTPS, with --private-key.")
 @click.option("--private-key", metavar="FILE", help="The certificate's private key.")
@@ -44,6 +39,7 @@ def serve(context: click.Context, /, **given: Any) -> None:
     path = given["config"]
     found = load_automation(path) if path else Automation(Rules(()))
     config = _settings(found.server, given)
+    _log(is_verbose=given["verbose"])
     with open_store(given["store"] or found.store) as store:
         found.actions(store)  # what is wrong with them is told here, and not by each worker
         doing = workers(config.workers, path, given["store"]) if len(found.rules) else None
@@ -51,6 +47,18 @@ def serve(context: click.Context, /, **given: Any) -> None:
             config, store, rules=found.rules, workers=doing, told=_told,
             certificate=_certificate(given),
         )  # fmt: skip
+
+
+serve.add_command(keys)
+
+
+def _log(*, is_verbose: bool) -> None:
+    """Have warnings, and each request where that is wanted, go to standard error."""
+    import logging
+
+    logging.basicConfig(format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING)
+    if is_verbose:
+        logging.getLogger("trajgrade").setLevel(logging.INFO)
 
 
 def _told(address: str) -> None:
@@ -73,7 +81,10 @@ def _needed() -> None:
 def _settings(written: Mapping[str, Any], given: dict[str, Any]) -> ServerConfig:
     from trajgrade.server.settings import read_server
 
-    config = read_server(written)
+    try:
+        config = read_server(written)
+    except ConfigError as wrong:
+        raise ConfigError(*wrong.faults, where=given["config"]) from None
     said = {key: given[key] for key in ("host", "port", "workers") if given[key] is not None}
     return msgspec.structs.replace(config, **said)
 

@@ -11,7 +11,6 @@ import secrets
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -34,7 +33,7 @@ from trajgrade.server.refusal import STATUS, Kind, RefusedError, answer
 from trajgrade.server.settings import ServerConfig
 from trajgrade.server.writing import Writer
 
-_PAGES = "trajgrade.server.pages"
+_PAGES = "trajgrade.server.pages.routes"
 _BACK_SOON = 5  # seconds
 _KINDS: dict[int, Kind] = {status: kind for kind, status in STATUS.items()}
 
@@ -80,8 +79,8 @@ def create_app(
     app.include_router(ingestion.router)
     add_api(app)
     app.add_api_route("/healthz", healthz, methods=["GET"], include_in_schema=False)
-    if pages and find_spec(_PAGES) is not None and find_spec(f"{_PAGES}.routes") is not None:
-        app.include_router(import_module(f"{_PAGES}.routes").router, include_in_schema=False)
+    if pages:
+        app.include_router(import_module(_PAGES).router, include_in_schema=False)
     return app
 
 

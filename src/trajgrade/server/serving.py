@@ -102,6 +102,7 @@ def bound(config: ServerConfig) -> socket.socket:
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)
+            listening.listen(_BACKLOG)  # who connects from now on waits for the server to begin
         except OSError:
             listening.close()
             raise
