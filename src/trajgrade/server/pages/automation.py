@@ -22,6 +22,7 @@ router = APIRouter(route_class=PageRoute, dependencies=[needs("read")])
 
 DECIDED = ("fires", "does_not_fit", "sampled_out", "disabled")
 _AT_ONCE = 1000
+_AFTER = {"item": "as a trace comes", "trace_complete": "when it is complete"}
 
 Form = Annotated[dict[str, str], Depends(checked_form)]
 
@@ -50,7 +51,7 @@ def _rule(rule: Rule, counts: dict[str, int], absent: dict[str, list[str]]) -> d
     return {
         "name": rule.name,
         "enabled": rule.enabled,
-        "after": rule.after.replace("_", " "),
+        "after": _AFTER[rule.after],
         "sample_rate": rule.sample_rate,
         "fields": [printable(path)[:100] for path in rule.when.fields],
         "actions": [printable(str(action["type"]))[:100] for action in rule.actions],

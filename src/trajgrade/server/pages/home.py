@@ -36,20 +36,16 @@ def home(request: Request) -> Response:
 
 
 def _tiles(store: Store, inbox: Inbox) -> list[dict[str, Any]]:
-    """Return what is counted, each with where it is; no more than a hundred of each is counted."""
-    newest = inbox.traces(limit=1)
+    """Return what is counted, each with where it is; from a hundred on, no more precisely."""
     counted = {
         ("to look at", "/queue"): len(inbox.reviews(limit=_MOST_COUNTED)),
         ("set aside", "/outcomes/aside"): len(inbox.set_aside(limit=_MOST_COUNTED)),
+        ("jobs waiting", "/rules"): inbox.backlog(),
+        ("traces", "/traces"): len(inbox.traces(limit=_MOST_COUNTED)),
         ("runs", "/runs"): len(store.runs(limit=_MOST_COUNTED)),
         ("datasets", "/datasets"): len(store.datasets.names()),
     }
-    tiles = [
-        {"what": what, "href": href, "n": "99+" if n >= _MOST_COUNTED else str(n)}
+    return [
+        {"what": what, "href": href, "n": f"{_MOST_COUNTED - 1}+" if n >= _MOST_COUNTED else str(n)}
         for (what, href), n in counted.items()
     ]
-    tiles.append(
-        {"what": "traces", "href": "/traces", "n": f"{newest[0].number if newest else 0:,}"}
-    )
-    tiles.append({"what": "jobs that wait", "href": "/rules", "n": f"{inbox.backlog():,}"})
-    return tiles

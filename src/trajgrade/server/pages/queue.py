@@ -31,7 +31,7 @@ from trajgrade.server.pages.asked import PER_PAGE, behind, choice, whole
 from trajgrade.server.pages.layout import render, segment, with_query
 from trajgrade.server.pages.refused import PageRoute
 from trajgrade.server.pages.shown import pretty, shown
-from trajgrade.server.pages.traces import results_of
+from trajgrade.server.pages.traces import beside_of, results_of
 from trajgrade.server.refusal import RefusedError
 from trajgrade.trajectory import Trajectory
 
@@ -136,6 +136,7 @@ def _item(
         shown=shown(data),
         whole=f"/traces/{segment(review.trace_id)}?whole=1",
         results=_judged(record, written),
+        beside=beside_of(record) if record is not None else [],
         done=_calls(data),
         datasets=store.datasets.names(),
         written=written,

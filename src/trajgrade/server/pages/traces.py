@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
@@ -16,11 +17,12 @@ from trajgrade.report.document import cut
 from trajgrade.report.page import told_of
 from trajgrade.report.plain import printable
 from trajgrade.result import EvaluationResult
+from trajgrade.run import Row
 from trajgrade.server.guard import needs
 from trajgrade.server.pages.asked import PER_PAGE, behind, whole
 from trajgrade.server.pages.layout import render, segment, text_page
 from trajgrade.server.pages.refused import PageRoute
-from trajgrade.server.pages.shown import pretty, seconds, shown
+from trajgrade.server.pages.shown import Beside, beside, pretty, seconds, shown
 from trajgrade.server.pages.spans import Line, lines_of
 from trajgrade.server.refusal import RefusedError
 
@@ -77,6 +79,7 @@ def trace(request: Request, trace_id: str) -> Response:
         spans=spans,
         lasted=_lasted(spans),
         results=results_of(record),
+        beside=beside_of(record),
         decisions=_decisions(request.app.state.rules, record, data),
         outcomes=inbox.outcomes(trace_id=record.id, limit=_MOST_OUTCOMES),
         reviews=[one for one in inbox.reviews(state=None) if one.trace_id == record.id],
@@ -89,13 +92,21 @@ def _lasted(spans: list[Line]) -> str:
 
 def results_of(record: TraceRecord) -> list[dict[str, Any]]:
     """Return what evaluators have said of a trace, as results are shown."""
-    found = []
+    return [told_of(result) for result in _results(record).values()]
+
+
+def beside_of(record: TraceRecord) -> list[Beside]:
+    """Return a trace's calls along what was expected; empty where no evaluator noted them."""
+    return beside(Row(record.id, _results(record)))
+
+
+def _results(record: TraceRecord) -> dict[str, EvaluationResult]:
+    found = {}
     for key, plain in record.results.items():
         try:
-            result = EvaluationResult.from_json(pretty(plain))
-        except ValueError:  # of an older version
-            result = EvaluationResult(key, record.scores.get(key), comment=pretty(plain))
-        found.append(told_of(result))
+            found[key] = msgspec.convert(plain, EvaluationResult)
+        except msgspec.ValidationError:  # of another version
+            found[key] = EvaluationResult(key, record.scores.get(key), comment=pretty(plain))
     return found
 
 
