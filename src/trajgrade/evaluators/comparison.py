@@ -28,7 +28,7 @@ from trajgrade.evaluators.references import (
     turns_of,
 )
 from trajgrade.evaluators.wording import clip, hinges_on
-from trajgrade.matching.alignment import Alignment, Order, align
+from trajgrade.matching.alignment import Alignment, Order, shown
 from trajgrade.matching.arguments import ArgsMode, ArgumentRule, CompiledRule, Override, UnicodeForm
 from trajgrade.matching.pairing import Pairing
 from trajgrade.result import EvaluationResult
@@ -374,7 +374,7 @@ class CallComparison(ArgsCompared):
         if options is not None:
             best = self._best(ours, options).metadata["reference_index"]
             reference_outputs = options[best]
-        return [align(pairing, order) for pairing in self.paired(ours, reference_outputs).pairings]
+        return [shown(pairing, order) for pairing in self.paired(ours, reference_outputs).pairings]
 
 
 def _by_name(given: Any) -> TypeGuard[Mapping[str, Any]]:

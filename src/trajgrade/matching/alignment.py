@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from trajgrade.errors import TooLargeError
+from trajgrade.jsontext import dumps
 from trajgrade.matching.assignment import best_assignment
 from trajgrade.matching.order import best_in_order, out_of_order
 from trajgrade.matching.pairing import Pairing
@@ -28,6 +30,7 @@ Order = Literal["any", "in_order"]
 MAX_CELLS = 30_000_000
 _FINE = 10**9
 _MAX_DIFFERENCES = 20
+_MOST_ARGS, _MOST_LETTERS = 20, 200
 
 
 class ArgumentDifference(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -54,7 +57,7 @@ class AlignedPair(msgspec.Struct, frozen=True):
     differences: tuple[ArgumentDifference, ...] = ()
 
 
-class Alignment(msgspec.Struct, frozen=True):
+class Alignment(msgspec.Struct, frozen=True, omit_defaults=True):
     """An alignment as data; calls are named by their index.
 
     Attributes:
@@ -64,6 +67,8 @@ class Alignment(msgspec.Struct, frozen=True):
         extra: Calls of the agent that answer to nothing.
         misordered: Indices in the agent's calls of the pairs outside a longest increasing
             subsequence.
+        got_args: The arguments of each of the agent's calls as text, where they are to be shown.
+        expected_args: And of the reference's.
     """
 
     score: float
@@ -71,6 +76,8 @@ class Alignment(msgspec.Struct, frozen=True):
     missing: tuple[int, ...]
     extra: tuple[int, ...]
     misordered: tuple[int, ...]
+    got_args: tuple[str, ...] = ()
+    expected_args: tuple[str, ...] = ()
 
 
 def align(pairing: Pairing, order: Order = "any") -> Alignment:
@@ -96,6 +103,35 @@ def align(pairing: Pairing, order: Order = "any") -> Alignment:
         extra=tuple(i for i in range(n) if i not in ours),
         misordered=tuple(pairs[position][0] for position in crossing),
     )
+
+
+def shown(pairing: Pairing, order: Order = "any") -> Alignment:
+    """Return an alignment with the arguments of all calls, so that it can be read by itself.
+
+    Raises:
+        TooLargeError: There are too many calls.
+    """
+    found = align(pairing, order)
+    got, expected = (
+        tuple(_args_text(call.args) for call in side) for side in (pairing.ours, pairing.theirs)
+    )
+    return msgspec.structs.replace(found, got_args=got, expected_args=expected)
+
+
+def _args_text(args: Any) -> str:
+    """Return arguments as text, one on a line, cut where they are long."""
+    if isinstance(args, Mapping):
+        told = [f"{name}: {_json(value)}" for name, value in islice(args.items(), _MOST_ARGS)]
+        left = len(args) - len(told)
+        return "\n".join([*told, f"… {left} more"] if left > 0 else told)
+    return "" if args is None else _json(args)
+
+
+def _json(value: Any) -> str:
+    if isinstance(value, str):
+        value = f"{value[:_MOST_LETTERS]}…" if len(value) > _MOST_LETTERS else value
+    text = dumps(value).decode("utf-8", "replace")
+    return text if len(text) <= _MOST_LETTERS + 3 else f"{text[:_MOST_LETTERS]}…"
 
 
 def _pair(pairing: Pairing, got: int, expected: int, similarity: float) -> AlignedPair:
