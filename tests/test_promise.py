@@ -12,11 +12,16 @@ from click.testing import CliRunner
 
 import trajgrade
 from tests.judges.server import said, serving
+from trajgrade.automation.making import make_actions
+from trajgrade.automation.rules import read_rules
 from trajgrade.cli.entry import command
 from trajgrade.config import load_config
 from trajgrade.evaluation import EvalTask
 from trajgrade.evaluators import build_evaluator
+from trajgrade.event import Event, Scored, Told
 from trajgrade.jsontext import read_back
+from trajgrade.judging.settings import judge_settings
+from trajgrade.registry import actions
 
 ROW = {
     "id": "row",
@@ -76,6 +81,24 @@ def from_the_command(folder: Path) -> dict[str, Any]:
     return read_back(line)["results"][NAME]
 
 
+def graded_by_a_rule(action: dict[str, Any], **context: Any) -> dict[str, Any]:
+    block = {"rules": [{"name": "grade", "when": "always", "actions": [action]}]}
+    made = make_actions(read_rules(block, actions.entries), **context)
+    event = Event(id="e", rule="grade", item_id="row", trace=ROW)
+    told = made["grade", 0].act(event)
+    assert isinstance(told, Told)
+    (effect,) = told.effects
+    assert isinstance(effect, Scored)
+    (result,) = effect.results.values()
+    found: dict[str, Any] = result
+    return found
+
+
+def from_a_rule(folder: Path) -> dict[str, Any]:
+    spelt = {"name": NAME, "params": PARAMS}
+    return graded_by_a_rule({"type": "run_evaluator", "evaluator": spelt})
+
+
 def with_vertex_names(folder: Path) -> dict[str, Any]:
     rows = [{"prompt": ROW["inputs"], "reference_trajectory": ROW["reference_outputs"]}]
     task = EvalTask(dataset=rows, metrics=[{NAME: PARAMS}])
@@ -87,7 +110,9 @@ def with_vertex_names(folder: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("door", [over_a_dataset, from_yaml, from_the_command, with_vertex_names])
+@pytest.mark.parametrize(
+    "door", [over_a_dataset, from_yaml, from_the_command, with_vertex_names, from_a_rule]
+)
 def test_every_door_gives_the_result_that_python_gives(
     door: Callable[[Path], dict[str, Any]], tmp_path: Path
 ):
@@ -136,6 +161,12 @@ def judged_from_the_command(folder: Path, url: str) -> dict[str, Any]:
     return read_back(line)["results"][JUDGED]
 
 
+def judged_from_a_rule(folder: Path, url: str) -> dict[str, Any]:
+    judge = judge_settings({"model": "openai:a-model", "base_url": url, "cache": False})
+    action = {"type": "run_evaluator", "evaluator": {JUDGED: ASKS}}
+    return graded_by_a_rule(action, judge=judge)
+
+
 def judged_with_vertex_names(folder: Path, url: str) -> dict[str, Any]:
     rows = [{"prompt": ROW["inputs"], "reference_trajectory": ROW["reference_outputs"]}]
     task = EvalTask(dataset=rows, metrics=[{JUDGED: ASKS}])
@@ -150,6 +181,7 @@ def judged_with_vertex_names(folder: Path, url: str) -> dict[str, Any]:
         judged_from_yaml,
         judged_from_the_command,
         judged_with_vertex_names,
+        judged_from_a_rule,
     ],
 )
 def test_every_door_asks_the_judge_as_python_does(

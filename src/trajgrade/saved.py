@@ -55,7 +55,7 @@ def _whole(path: Path, text: bytes) -> Run:
     found = _parsed(path, text)
     if not isinstance(found, dict) or not {"metrics", "rows", "evaluators"} <= found.keys():
         raise DatasetError(f"{path}: is no run saved by trajgrade: -o {path.name} writes one")
-    known = found.get("scales") or {key: _scale_of(key) for key in found["metrics"]}
+    known = found.get("scales") or {key: scale_of(key) for key in found["metrics"]}
     metrics = {key: Metric.of({"key": key, **scale}) for key, scale in known.items()}
     rows = (_row(path, f"row {at}", plain) for at, plain in enumerate(found["rows"]))
     run = _run(path, rows, metrics)
@@ -82,7 +82,7 @@ def _lines(path: Path, text: bytes) -> Run:
         for at, line in enumerate(lines, 1)
     ]
     keys = dict.fromkeys(key for row in rows for key in row.results)
-    return _run(path, rows, {key: Metric.of({"key": key, **_scale_of(key)}) for key in keys})
+    return _run(path, rows, {key: Metric.of({"key": key, **scale_of(key)}) for key in keys})
 
 
 def _run(path: Path, rows: Iterable[Row], metrics: Mapping[str, Metric]) -> Run:
@@ -121,7 +121,7 @@ def _row(path: Path, where: str, plain: Any) -> Row:
         raise DatasetError(f"{path} {where}: is no row of a run: {wrong}") from None
 
 
-def _scale_of(key: str) -> dict[str, Any]:
+def scale_of(key: str) -> dict[str, Any]:
     """Return the range and direction of the built-in evaluator of that name; nothing else's."""
     try:
         found = evaluators.find(key)

@@ -31,7 +31,7 @@ def test_the_event_is_sent_signed_with_a_key_that_every_attempt_has(webhook, hoo
     (_, headers, body), (_, again, _) = hook.came
     assert json.loads(body) == {
         "id": "e1", "rule": "errors", "item_id": "t1", "because": "status: error", "trace": [],
-        "scores": {"f1": 0.5},
+        "scores": {"f1": 0.5}, "results": {},
     }  # fmt: skip
     assert headers["Idempotency-Key"] == again["Idempotency-Key"] == "e1"
     message = f"{headers['X-Trajgrade-Timestamp']}.".encode() + body

@@ -1,6 +1,7 @@
 """`fire_webhook`: POST the item to a URL, signed, with a key by which a repeat is known.
 
-The body is `{"id", "rule", "item_id", "because", "trace", "scores"}` as JSON. Headers:
+The body is `{"id", "rule", "item_id", "because", "trace", "scores", "results"}` as JSON, of which
+the results are whole, with comments and evidence. Headers:
 
     Idempotency-Key         the same for every attempt at one firing
     X-Trajgrade-Timestamp   when it was signed, in seconds since 1970

@@ -14,8 +14,11 @@ from trajgrade.contracts import EvaluatorLike
 from trajgrade.dataset import Dataset, Example, Needs
 from trajgrade.errors import DatasetError, TraceError
 from trajgrade.grading import Begun, Grader
+from trajgrade.matching.paths import lookup, parse
+from trajgrade.matching.values import MISSING
 from trajgrade.result import EvaluationResult
 from trajgrade.trajectory import Trajectory
+from trajgrade.view import needs_of
 
 _AT_ONCE = 64
 _last = threading.local()
@@ -101,15 +104,28 @@ class ItemGrader:
             apart: Grader(evaluators, apart=apart, explain="none") for apart in (False, True)
         }
         self.waits = self._graders[False].waits
+        self._stored = {path: parse(path) for path in needs_of(evaluators).stored}
         self._caller: Caller | None = None
 
     def grade(self, found: Seen) -> dict[str, EvaluationResult]:
         """Return the results of a trace, by key."""
         grader = self._graders[found.texts_apart]
-        begun = grader.begin(0, found.example)
+        begun = grader.begin(0, self._with_stored(found.example))
         if grader.waits:
             begun = self._awaited(grader, begun)
         return dict(grader.ended(begun).row.results)
+
+    def _with_stored(self, example: Example) -> Example:
+        """Return the example with the values that evaluators take from the trace as they are."""
+        if not self._stored:
+            return example
+        fields = example.fields
+        values = {
+            name: fields[name] if name in fields else lookup(fields, path)
+            for name, path in self._stored.items()
+        }
+        there = {name: None if value is MISSING else value for name, value in values.items()}
+        return msgspec.structs.replace(example, stored=there)
 
     def _awaited(self, grader: Grader, begun: Begun) -> Begun:
         if self._caller is None:

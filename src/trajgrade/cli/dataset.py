@@ -68,7 +68,10 @@ def show(name: str, store: str | None, *, as_json: bool) -> None:
 @dataset.command
 @click.argument("name")
 @click.argument("files", nargs=-1)
-@click.option("--from", "run", metavar="RUN", help="Only rows that are in this kept run.")
+@click.option(
+    "--from", "run", metavar="RUN",
+    help="Only rows that are in this kept run; or queue:NAME, what people reviewed.",
+)  # fmt: skip
 @click.option(
     "--where", metavar="EXPR", help="Of the run: 'trajectory_match < 1', 'm is error', ..."
 )
@@ -88,16 +91,22 @@ def add(
     """Keep the rows of FILES as a new version of the dataset NAME.
 
     A row replaces the one of its id. Where nothing changes, no version is made. With --from, only
-    rows of that run are kept; if an agent answered in it, FILES may be left out.
+    rows of that run are kept; if an agent answered in it, FILES may be left out. Of queue:NAME,
+    traces that people have accepted or corrected become rows, with a reference.
     """
+    from trajgrade.automation.reviewed import is_queue
     from trajgrade.dataset import Dataset
 
     if where is not None and run is None:
         raise click.UsageError("--where is said of a run: name it by --from")
     if run is None and not files:
         raise click.UsageError("name files, or a run by --from")
+    if is_queue(run) and (files or where is not None):
+        raise click.UsageError("--from queue:NAME takes neither FILES nor --where")
     rows = list(Dataset.load(list(files)).records()) if files else []
-    if run is not None:
+    if run is not None and is_queue(run):
+        rows = _of_queue(run, name, store)
+    elif run is not None:
         rows = _of_run(run, where, store, rows if files else None)
     kept = _datasets(store)
     before = kept.versions(name)
@@ -133,6 +142,30 @@ def _of_run(
         why = f"no row fits {where!r}" if not wanted else "no row of the files has an id of the run"
         raise ConfigError(f"run {record.id}: {why}")
     return picked
+
+
+def _of_queue(queue: str, name: str, store: str | None) -> list[dict[str, Any]]:
+    """Return the traces of a review queue that have a reference now.
+
+    Raises:
+        ConfigError: There are none.
+    """
+    from trajgrade.automation.reviewed import rows_in
+    from trajgrade.errors import ConfigError
+    from trajgrade.report.plain import count
+    from trajgrade.stores import open_store
+
+    with open_store(store) as opened:
+        there = opened.datasets.rows(name) if opened.datasets.versions(name) else ()
+        found = rows_in(opened, queue, {str(row.get("id")): row for row in there})
+    for fault in found.unread:
+        say(fault, "warning: ")
+    if found.rejected:
+        traces = count(found.rejected, "trace")
+        say(f"left out: {traces} that people did not accept, and gave no reference for", "")
+    if not found.rows:
+        raise ConfigError(f"{queue}: no trace there was accepted or corrected")
+    return found.rows
 
 
 def _as_row(example: Any) -> dict[str, Any]:

@@ -11,7 +11,8 @@ import click
 from trajgrade.cli.streams import closed_quietly
 
 if TYPE_CHECKING:
-    from trajgrade.aligning import Criterion
+    from trajgrade.aligning import Criterion, Label
+    from trajgrade.run import Run
 
 _SHOWN = 10
 _NAMES = {
@@ -30,8 +31,9 @@ def judge() -> None:
 @judge.command()
 @click.argument("run")
 @click.option(
-    "--labels", required=True, metavar="FILE",
-    help="What people said: a CSV file with the columns id and label, maybe criterion, response.",
+    "--labels", metavar="FILE",
+    help="What people said: a CSV file with the columns id and label, maybe criterion, response; "
+    "or queue:NAME, a review queue.",
 )  # fmt: skip
 @click.option("--metric", "metrics", multiple=True, help="A metric of the judge. Repeatable.")
 @click.option("--swapped", metavar="RUN", help="The same pairs judged in the other order.")
@@ -48,17 +50,23 @@ def judge() -> None:
     help="Keep the report, for the --judge-alignment of runs that ask this judge.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list, nothing else.")
-def align(run: str, labels: str, *, as_json: bool, **given: Any) -> None:
-    """Compare the verdicts of the saved run RUN with people's labels."""
+def align(run: str, labels: str | None, *, as_json: bool, **given: Any) -> None:
+    """Compare the verdicts of the saved run RUN with people's labels.
+
+    RUN may be queue:NAME, too: what evaluators said of the traces that people have looked at in a
+    review queue; then its labels are people's, if no other are named.
+    """
     from trajgrade import aligned as kept
     from trajgrade.aligning import align as aligned
-    from trajgrade.aligning import read_labels
+    from trajgrade.automation.reviewed import is_queue
     from trajgrade.jsontext import dumps
     from trajgrade.run import Run
 
-    said = read_labels(labels)
     store = given["store"]
-    judged = Run.load(run, store=store)
+    if labels is None and not is_queue(run):
+        raise click.UsageError("name what people said: --labels FILE, or --labels queue:NAME")
+    said = _labels(labels or run, store)
+    judged = _run(run, store)
     found = aligned(
         judged,
         said,
@@ -76,6 +84,31 @@ def align(run: str, labels: str, *, as_json: bool, **given: Any) -> None:
             return
         for criterion in found:
             _show(criterion)
+
+
+def _labels(source: str, store: str | None) -> list[Label]:
+    from trajgrade.automation.reviewed import is_queue, labels_in
+
+    if is_queue(source):
+        from trajgrade.stores import open_store
+
+        with open_store(store) as opened:
+            return labels_in(opened, source)
+    from trajgrade.aligning import read_labels
+
+    return read_labels(source)
+
+
+def _run(source: str, store: str | None) -> Run:
+    from trajgrade.automation.reviewed import is_queue, run_in
+    from trajgrade.run import Run
+
+    if not is_queue(source):
+        return Run.load(source, store=store)
+    from trajgrade.stores import open_store
+
+    with open_store(store) as opened:
+        return run_in(opened, source)
 
 
 def _show(criterion: Criterion) -> None:
