@@ -34,6 +34,7 @@ SPELLINGS = frozenset({
     "args", "arguments", "input", "kwargs", "parameters", "tool_input", "tool_args",
 })  # fmt: skip
 """What formats and people call the arguments of a call."""
+_OTHERS = {own: SPELLINGS - {own} for own in SPELLINGS}
 BESIDE = frozenset({
     "name", "type", "index", "id", "call_id", "callId", "tool_call_id", "tool_use_id", "toolUseId",
     "status", "result", "output", "error", "is_error", "caller", "server_name", "server_label",
@@ -61,10 +62,11 @@ def given(call: dict[str, Any], own: str, place: str, beside: Collection[str] = 
     Raises:
         MalformedTraceError: They differ under two keys, or may stand under an unknown one.
     """
-    value = call.get(own)
+    if own in call and _OTHERS[own].isdisjoint(call):
+        return call[own]
     others = [key for key in call.keys() & SPELLINGS if key != own and key not in beside]
     if not others and own in call:
-        return value
+        return call[own]
     found = {key: call[key] for key in (own, *sorted(others)) if call.get(key) is not None}
     if found:
         first, *rest = found

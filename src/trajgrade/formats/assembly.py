@@ -17,7 +17,7 @@ from msgspec.structs import force_setattr
 
 from trajgrade.formats.arguments import parsed
 from trajgrade.formats.content import shown
-from trajgrade.telemetry import Telemetry
+from trajgrade.telemetry import Source, Telemetry
 from trajgrade.trajectory import ArgsState, CallStatus, Step, ToolCall, Trajectory
 
 HELD = 200
@@ -168,9 +168,10 @@ class Assembly:
         args = raw
         if state is None:
             args, state = parsed(raw, self.place(name), self.notes)
-        made = ToolCall(name, args, state, key, None, status, hosted, agent or self.agent)
-        if self.now is not None:
-            force_setattr(made, "started_at", self.now)
+        made = ToolCall(
+            name, args, state, key, None, status, hosted, agent or self.agent, self.turn, (),
+            self.now,
+        )  # fmt: skip
         return self.add(made, waits=waits)
 
     def add(self, call: ToolCall, *, waits: bool = True) -> ToolCall:
@@ -196,7 +197,8 @@ class Assembly:
     ) -> ToolCall | None:
         """Give the result to the call that it belongs to, and add a step that shows it."""
         call = self._waiting.take(key, name)
-        value = value if self.results else None
+        if not self.results:
+            value = None
         if call is None:
             self.notes.append(stray(key, name))
         else:
@@ -206,8 +208,9 @@ class Assembly:
             if self.now is not None:
                 force_setattr(call, "ended_at", self.now)
         if step:
-            place = f"the result of {name or key or 'a call'}"
-            self.message("tool", shown(value, place) if self.results else "")
+            if type(value) is not str:
+                value = shown(value, f"the result of {name or key or 'a call'}")
+            self._steps.append(Step("tool", value, []))
         return call
 
     def taken(self, *, last: bool = False) -> list[Step]:
@@ -243,7 +246,7 @@ class Assembly:
         final: str | msgspec.UnsetType | None = msgspec.UNSET,
         id: str | None = None,  # noqa: A002 the field's word for it
         notes: Iterable[str] = (),
-        telemetry: Telemetry | None = None,
+        telemetry: Telemetry | Source | None = None,
     ) -> Trajectory:
         """Return what was collected."""
         return Trajectory(

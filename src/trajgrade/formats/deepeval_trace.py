@@ -28,7 +28,7 @@ from trajgrade.formats.instant import instant
 from trajgrade.formats.metering import usage_in
 from trajgrade.formats.span_runs import trajectory_of
 from trajgrade.formats.span_tools import ended, unwrapped
-from trajgrade.formats.spans import Kind, Span
+from trajgrade.formats.spans import Count, Kind, Span
 from trajgrade.formats.utterances import last_text, utterances
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import CallStatus, Trajectory
@@ -76,11 +76,15 @@ def _span(raw: dict[str, Any], kind: Kind, place: str) -> Span:
     if kind in ("model", "agent"):
         span.said = utterances(raw.get("output"))
         span.told = utterances(raw.get("input"), "user")
-        span.model = expect.text(raw.get("model"), f"{place}, model")
-        span.usage = usage_in(raw) if _COUNTED & raw.keys() else None
+        expect.text(raw.get("model"), f"{place}, model")
+        span.counted = (_counts, raw)
     elif kind == "tool":
         _tool(span, raw, place)
     return span
+
+
+def _counts(raw: dict[str, Any]) -> Count:
+    return raw.get("model"), usage_in(raw) if _COUNTED & raw.keys() else None
 
 
 def _tool(span: Span, raw: dict[str, Any], place: str) -> None:

@@ -58,9 +58,9 @@ def flattened(item: Any) -> dict[str, Any] | None:
 
 def _parts(item: Any) -> tuple[dict[str, Any], str] | None:
     """Return the fields of a message and its type; None where it is none."""
-    if not isinstance(item, dict) or not isinstance(item.get("type"), str):
+    kind = item.get("type") if isinstance(item, dict) else None
+    if not isinstance(kind, str):
         return None
-    kind: str = item["type"]
     flat = item
     if kind == "constructor" and isinstance(item.get("kwargs"), dict):
         path = item.get("id")
@@ -69,7 +69,8 @@ def _parts(item: Any) -> tuple[dict[str, Any], str] | None:
         flat, kind = item["kwargs"], path[-1]
     elif isinstance(item.get("data"), dict) and "content" not in item:
         flat = item["data"]
-    kind = kind.removesuffix("Chunk").removesuffix("Message").lower()
+    if kind not in _ROLES:
+        kind = kind.removesuffix("Chunk").removesuffix("Message").lower()
     if "content" not in flat or (kind != "chat" and "role" in flat):
         return None
     return (flat, kind) if kind in _ROLES or kind in ("chat", "remove") else None
@@ -104,14 +105,16 @@ def _spoken(role: Any, place: str) -> str:
 def _calls(assembly: Assembly, flat: dict[str, Any], place: str) -> None:
     extra = flat.get("additional_kwargs")
     extra = extra if isinstance(extra, dict) else {}
-    own = [
-        *((raw, False) for raw in expect.array(flat.get("tool_calls"), f"{place}, tool_calls")),
-        *((raw, True) for raw in expect.array(flat.get("invalid_tool_calls"), place)),
-    ]
-    for raw, invalid in _in_order(own, extra):
-        _add(assembly, raw, f"{place}, tool_calls", invalid=invalid)
-    if own:
-        return
+    asked, broken = flat.get("tool_calls"), flat.get("invalid_tool_calls")
+    if asked or broken:
+        own = [
+            *((raw, False) for raw in expect.array(asked, f"{place}, tool_calls")),
+            *((raw, True) for raw in expect.array(broken, place)),
+        ]
+        for raw, invalid in _in_order(own, extra):
+            _add(assembly, raw, f"{place}, tool_calls", invalid=invalid)
+        if own:
+            return
     copies = extra.get("tool_calls") or extra.get("function_call")
     if copies:
         for raw in copies if isinstance(copies, list) else [copies]:
@@ -126,7 +129,9 @@ def _calls(assembly: Assembly, flat: dict[str, Any], place: str) -> None:
 def _in_order(own: list[tuple[Any, bool]], extra: dict[str, Any]) -> list[tuple[Any, bool]]:
     """Return the calls as the provider's copies, where they are complete, order them."""
     copies = extra.get("tool_calls")
-    ids = _ids(copies) if isinstance(copies, list) else []
+    if not isinstance(copies, list):
+        return own
+    ids = _ids(copies)
     keys = _ids([raw for raw, _ in own])
     if len(set(ids)) != len(own) or set(ids) != set(keys):
         return own

@@ -27,7 +27,8 @@ from trajgrade.formats.metering import number_in, usage_in
 from trajgrade.formats.span_attributes import describe
 from trajgrade.formats.span_runs import trajectory_of
 from trajgrade.formats.span_tools import ended, unwrapped
-from trajgrade.formats.spans import Span
+from trajgrade.formats.span_usage import counts
+from trajgrade.formats.spans import Count, Kind, Span
 from trajgrade.formats.utterances import last_text, parsed, utterances
 from trajgrade.glimpse import Glimpse
 from trajgrade.trajectory import Trajectory
@@ -103,16 +104,24 @@ def _span(raw: dict[str, Any], place: str) -> Span:
     elif span.kind in ("model", "agent"):
         span.said = span.said or utterances(output)
         span.told = span.told or utterances(given, "user")
-    usage = usage_in(raw.get("usageDetails")) or usage_in(raw.get("usage")) or usage_in(raw)
-    counted = usage is not None and (usage.input_tokens or usage.total_tokens)
-    if span.kind in ("model", "agent") and usage is not None and counted:  # 0: nothing recorded
-        cost = number_in(raw.get("totalCost", raw.get("calculatedTotalCost")))
-        span.usage = msgspec.structs.replace(usage, cost=cost if cost is not None else usage.cost)
-    span.model = expect.text(raw.get("model"), f"{place}, model") or span.model
+    expect.text(raw.get("model"), f"{place}, model")
+    span.counted = (_counts, (raw, attributes, span.kind))
     level = raw.get("level")
     if level == "ERROR":
         span.status = "error"
     return span
+
+
+def _counts(told: tuple[dict[str, Any], dict[str, Any], Kind]) -> Count:
+    raw, attributes, kind = told
+    counts_ = kind in ("model", "agent")
+    model, own = counts(attributes) if counts_ else (None, None)
+    usage = usage_in(raw.get("usageDetails")) or usage_in(raw.get("usage")) or usage_in(raw)
+    counted = usage is not None and (usage.input_tokens or usage.total_tokens)
+    if counts_ and usage is not None and counted:  # 0: nothing recorded
+        cost = number_in(raw.get("totalCost", raw.get("calculatedTotalCost")))
+        own = msgspec.structs.replace(usage, cost=cost if cost is not None else usage.cost)
+    return raw.get("model") or model, own
 
 
 def _attributes(metadata: Any) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from trajgrade.formats.metering import Request, usage_in
 from trajgrade.formats.recorded import first, langchain_request, response_of
 from trajgrade.formats.span_runs import trajectory_of
 from trajgrade.formats.span_tools import ended, unwrapped
-from trajgrade.formats.spans import Kind, Span
+from trajgrade.formats.spans import Count, Kind, Span
 from trajgrade.formats.utterances import last_text, utterances
 from trajgrade.glimpse import Glimpse, members
 from trajgrade.trajectory import Trajectory
@@ -137,12 +137,13 @@ def _span(run: dict[str, Any], place: str) -> Span:
     elif span.kind != "other":
         span.told, span.said = utterances(given, "user"), utterances(output)
     if span.kind == "model":
-        _count(span, run, output)
+        span.counted = (_counts, (run, output))
     return span
 
 
-def _count(span: Span, run: dict[str, Any], output: Any) -> None:
-    """Give the span the tokens that its output tells: there, at its messages, or of the client."""
+def _counts(told: tuple[dict[str, Any], Any]) -> Count:
+    """Return the tokens that the output tells: there, at its messages, or of the client."""
+    run, output = told
     extra = run.get("extra")
     metadata = first(extra, ("metadata",))
     requests = [response_of(output)] if isinstance(output, dict) else []
@@ -154,11 +155,10 @@ def _count(span: Span, run: dict[str, Any], output: Any) -> None:
             found = langchain_request(one.get("message"))
             requests += [] if found is None else [found]
     names = [one.model for one in requests] + [first(metadata, ("ls_model_name",))]
-    span.model = next((name for name in names if isinstance(name, str) and name), None)
+    model = next((name for name in names if isinstance(name, str) and name), None)
     usages = (usage_in(one.usage) for one in requests)
-    span.usage = next((usage for usage in usages if usage is not None), None) or usage_in(
-        {key: run.get(key) for key in _COUNTED}
-    )
+    usage = next((usage for usage in usages if usage is not None), None)
+    return model, usage or usage_in({key: run.get(key) for key in _COUNTED})
 
 
 FORMAT = LangSmithRun()

@@ -24,6 +24,10 @@ _RESULTS = frozenset({
     "tool_call_response", "tool_result", "function_call_output", "custom_tool_call_output",
     "tool-result", "mcp_tool_result", "toolResult",
 })  # fmt: skip
+_PACKS = ("functionCall", "function_call", "toolUse", "tool_call")
+_PACKED = frozenset(_PACKS)
+_ANSWERS_IN = ("functionResponse", "function_response", "toolResult")
+_ANSWERING = frozenset(_ANSWERS_IN)
 _HOSTED = ("server_tool_use", "server_tool_call")
 
 
@@ -59,7 +63,7 @@ def call_of(item: dict[str, Any], *, bare: bool = False) -> Asked | None:
         item: The object.
         bare: Whether it stands where only calls stand.
     """
-    for key in ("functionCall", "function_call", "toolUse", "tool_call"):
+    for key in () if _PACKED.isdisjoint(item) else _PACKS:
         inner = item.get(key)
         if isinstance(inner, dict) and "role" not in item:
             found = call_of(inner, bare=True)
@@ -93,7 +97,7 @@ def call_of(item: dict[str, Any], *, bare: bool = False) -> Asked | None:
 
 def answer_of(item: dict[str, Any]) -> Answer | None:
     """Return the answer of a tool that an object is; None where it is none."""
-    for key in ("functionResponse", "function_response", "toolResult"):
+    for key in () if _ANSWERING.isdisjoint(item) else _ANSWERS_IN:
         inner = item.get(key)
         if isinstance(inner, dict):
             value = _first(inner, _ANSWERS)
@@ -108,16 +112,25 @@ def _known(value: Any) -> Any:
 
 
 def _first(record: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((record[key] for key in keys if key in record), msgspec.UNSET)
+    for key in keys:
+        if key in record:
+            return record[key]
+    return msgspec.UNSET
 
 
 def name_of(record: dict[str, Any]) -> str | None:
     """Return the name of a tool; None where there is none."""
-    names = (record.get(key) for key in _NAMES)
-    return next((name for name in names if isinstance(name, str) and name), None)
+    for key in _NAMES:
+        name = record.get(key)
+        if isinstance(name, str) and name:
+            return name
+    return None
 
 
 def id_of(record: dict[str, Any], keys: Iterable[str]) -> str | None:
     """Return the first id under the keys; None where there is none."""
-    ids = (record.get(key) for key in keys)
-    return next((key for key in ids if isinstance(key, str) and key), None)
+    for key in keys:
+        found = record.get(key)
+        if isinstance(found, str) and found:
+            return found
+    return None

@@ -22,7 +22,7 @@ import msgspec
 from trajgrade.errors import MalformedTraceError, shorten
 from trajgrade.formats.message_pieces import Asked
 from trajgrade.formats.span_tools import Event, describe_tool, first_text
-from trajgrade.formats.span_usage import count
+from trajgrade.formats.span_usage import counts
 from trajgrade.formats.spans import Kind, Span
 from trajgrade.formats.utterances import Said, parsed, utterances
 from trajgrade.glimpse import members, texts
@@ -71,7 +71,7 @@ def describe(span: Span, attributes: dict[str, Any], events: Sequence[Event] = (
     if span.kind == "tool":
         describe_tool(span, attributes, events)
     elif span.kind in ("model", "agent"):
-        count(span, attributes)
+        span.counted = (counts, attributes)
         flat = _indexed(attributes)
         said = flat["said"] or _of_events(events, said=True) or _of_sdk(attributes)
         told = flat["told"] or _of_events(events, said=False)

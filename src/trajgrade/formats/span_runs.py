@@ -76,10 +76,9 @@ def trajectory_of(
     tree = Tree(spans)
     if tree.copies:
         assembly.notes.append(f"spans that stand there twice, and count once: {tree.copies}")
-    measures = told(tree)
     said = _Level(assembly, tree).read()
     final = answer if said is None else said
-    return assembly.trajectory(final=final, id=id, telemetry=measures)
+    return assembly.trajectory(final=final, id=id, telemetry=lambda: told(tree))
 
 
 class _Level:

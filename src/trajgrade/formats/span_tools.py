@@ -102,8 +102,11 @@ def unwrapped(raw: Any) -> Any:
 
 def first_text(attributes: dict[str, Any], keys: tuple[str, ...]) -> str | None:
     """Return the first text under the keys; None where there is none."""
-    found = (attributes.get(key) for key in keys)
-    return next((text for text in found if isinstance(text, str) and text), None)
+    for key in keys:
+        text = attributes.get(key)
+        if isinstance(text, str) and text:
+            return text
+    return None
 
 
 def _string(value: Any) -> str | None:

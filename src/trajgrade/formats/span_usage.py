@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 from trajgrade.formats.metering import added, usage_in
-from trajgrade.formats.spans import Span, Tree
+from trajgrade.formats.spans import Count, Span, Tree
 from trajgrade.formats.utterances import parsed
-from trajgrade.telemetry import Telemetry, Usage
+from trajgrade.telemetry import Telemetry
 
 _COUNTS = {
     "input_tokens": "input_tokens", "output_tokens": "output_tokens",
@@ -41,11 +41,10 @@ _MODELS = (
 )  # fmt: skip
 
 
-def count(span: Span, attributes: dict[str, Any]) -> None:
-    """Give the span of a model or an agent the model and the tokens that its attributes tell."""
-    span.model = next(
-        (name for key in _MODELS if isinstance(name := attributes.get(key), str) and name), None
-    )
+def counts(attributes: dict[str, Any]) -> Count:
+    """Return the model that the attributes of a span name, and the tokens that they count."""
+    names = (attributes.get(key) for key in _MODELS)
+    model = next((name for name in names if isinstance(name, str) and name), None)
     held: dict[str, Any] = {}
     for key, name in _NAMES.items():
         if key in attributes:
@@ -55,8 +54,7 @@ def count(span: Span, attributes: dict[str, Any]) -> None:
         record = parsed(record) if isinstance(record, str) else record
         if isinstance(record, dict):
             held = record
-    if held:
-        span.usage = usage_in(held)
+    return model, usage_in(held) if held else None
 
 
 def _number(value: Any) -> Any:
@@ -69,24 +67,35 @@ def _number(value: Any) -> Any:
 def told(tree: Tree) -> Telemetry:
     """Return what the spans of one run tell."""
     seen = [span for root in tree.roots for span in _within(root, tree)]
-    usages = [found for root in tree.roots for found in _counts(root, tree)]
-    names = [name for root in tree.roots for name in _models(root, tree)]
+    counted = {id(span): _counted(span) for span in seen}
+    usages = [usage for root in tree.roots for _, usage in _inner(root, tree, counted, 1)]
+    names = [name for root in tree.roots for name, _ in _inner(root, tree, counted, 0)]
     relevant = [span for span in seen if span.kind != "other"]
     began = min((span.began for span in relevant if span.began), default=None)
     ended = max((span.ended for span in relevant if span.ended), default=None)
     took = (ended - began).total_seconds() if began and ended and ended > began else None
-    return Telemetry(tuple(dict.fromkeys(names)), added(usages), began, ended, took)
+    return Telemetry(
+        tuple(dict.fromkeys(name for name in names if name is not None)),
+        added([usage for usage in usages if usage is not None]), began, ended, took,
+    )  # fmt: skip
 
 
 def _within(span: Span, tree: Tree) -> list[Span]:
     return [span, *(one for part in tree.inner(span) for one in _within(part, tree))]
 
 
-def _counts(span: Span, tree: Tree) -> list[Usage]:
-    inner = [found for part in tree.inner(span) for found in _counts(part, tree)]
-    return inner or ([span.usage] if span.usage is not None else [])
+def _counted(span: Span) -> Count:
+    if span.counted is None:
+        return None, None
+    read, data = span.counted
+    try:
+        return read(data)
+    except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
+        return None, None  # what a trace says of itself beside its steps is no reason to refuse it
 
 
-def _models(span: Span, tree: Tree) -> list[str]:
-    inner = [found for part in tree.inner(span) for found in _models(part, tree)]
-    return inner or ([span.model] if span.model is not None else [])
+def _inner(span: Span, tree: Tree, counted: dict[int, Count], at: int) -> list[Count]:
+    """Return what the innermost spans count that count a model, or tokens."""
+    inner = [found for part in tree.inner(span) for found in _inner(part, tree, counted, at)]
+    own = counted[id(span)]
+    return inner or ([own] if own[at] is not None else [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, Literal
 
@@ -18,6 +18,9 @@ MERGED = "(merged tools)"
 """What ADK calls the span that stands for the results of parallel calls together: no call."""
 
 Kind = Literal["model", "tool", "agent", "other"]
+
+
+Count = tuple[str | None, Usage | None]
 
 
 class Span(msgspec.Struct, gc=False):
@@ -39,8 +42,8 @@ class Span(msgspec.Struct, gc=False):
         status: Whether the tool succeeded.
         agent: The agent, where the span names one.
         outputs: Names of tools by which the model gives its output.
-        model: The model's name.
-        usage: The tokens that the span counts.
+        counted: A function, and what it reads the model's name and the tokens from, where the
+            span may tell them: they are read when they are asked for.
     """
 
     id: str
@@ -58,8 +61,7 @@ class Span(msgspec.Struct, gc=False):
     status: CallStatus = "unknown"
     agent: str | None = None
     outputs: frozenset[str] = frozenset()
-    model: str | None = None
-    usage: Usage | None = None
+    counted: tuple[Callable[[Any], Count], Any] | None = None
 
 
 class Tree:
