@@ -20,7 +20,8 @@ from trajgrade.errors import DatasetError
 from trajgrade.evaluators.spelling import graders
 from trajgrade.flow import InOrder, flow
 from trajgrade.grading import Grader
-from trajgrade.spread import Parcel, refusal, spread
+from trajgrade.parcels import Parcel
+from trajgrade.spread import refusal, spread
 from trajgrade.tally import Tally, metrics_of
 from trajgrade.view import needs_of
 
@@ -143,7 +144,10 @@ def of_all_kinds(path: Path, rows: int, seed: int) -> Path:
             for _ in range(210 if long else dice.randint(0, 3))
         ]
         wanted = calls[: dice.randint(0, 3)]
-        row = {"predicted_trajectory": calls, "response": dice.choice(["a b", "a c d", ""])}
+        row: dict[str, Any] = {
+            "predicted_trajectory": calls,
+            "response": dice.choice(["a b", "a c d", ""]),
+        }
         if dice.random() < 0.8:
             row |= {"reference_trajectory": wanted, "reference": "a b c"}
         if trials and (n > rows // 2 or dice.random() < 0.2):
@@ -172,9 +176,9 @@ def test_slices_of_any_size_come_to_the_same_as_row_after_row(
     tmp_path_factory, rows, size, seed, explain
 ):
     path = str(of_all_kinds(tmp_path_factory.mktemp("d") / "d.jsonl", rows, seed))
-    names = [*NAMES, OVERRIDDEN, "bleu", "rouge_l"]
+    names: list[Any] = [*NAMES, OVERRIDDEN, "bleu", "rouge_l"]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("trajgrade.spread.AT_ONCE", 1 + seed % 7)
+        patched.setattr("trajgrade.parcels.AT_ONCE", 1 + seed % 7)
         found = graded(EventLoop(), path, names, explain, size)
     assert shown(found) == shown(one_by_one(path, names, explain))
 

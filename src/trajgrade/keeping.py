@@ -24,9 +24,9 @@ from trajgrade.errors import StoreError, TrajgradeError
 from trajgrade.flow import Done
 from trajgrade.jsontext import dumps, read_back
 from trajgrade.packing import pack
+from trajgrade.parcels import Parcel
 from trajgrade.record import Key, RunRecord, State, StoredRow
 from trajgrade.run import Run
-from trajgrade.spread import Parcel
 
 AT_MOST = 0.1  # seconds that a row waits to be written, where nothing waits
 _BATCH = 500

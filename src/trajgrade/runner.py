@@ -23,12 +23,13 @@ from trajgrade.flow import Keeper, Turn, flow
 from trajgrade.grading import Grader
 from trajgrade.keeping import Keeping
 from trajgrade.measured import OnFailure
+from trajgrade.parcels import Parcel
 from trajgrade.planning import Plan, planned
 from trajgrade.record import DATASET, EngineName, State
 from trajgrade.recording import begin_record
 from trajgrade.replay import Replay, is_run
 from trajgrade.run import Explain, InterruptedRunError, Run
-from trajgrade.spread import Parcel, engine_of, spread
+from trajgrade.spread import engine_of, spread
 from trajgrade.tally import Tally
 from trajgrade.thresholds import judge_all, parse_thresholds
 from trajgrade.view import needs_of, strangers_in

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from trajgrade.contracts import Came
+from trajgrade.evaluators.evaluator import Evaluator
+from trajgrade.result import EvaluationResult
 
 
 def made(came: Iterable[Came]) -> dict[int, list[Any]]:
@@ -58,3 +61,25 @@ def dies_once(job: tuple[str, int]) -> Iterator[int]:
 def always_dies(job: Any) -> Iterator[int]:
     yield 0
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Marked(Evaluator):
+    """Breaks on some rows, and waits at one, while a file says so.
+
+    Its parameters are paths, so that it is the same in every process.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.key = "marked"
+        self.folder = Path(folder)
+
+    def evaluate(self, *, inputs: Any = None, **extra: Any) -> EvaluationResult:
+        del extra
+        if (self.folder / f"broken-{inputs}").exists():
+            raise RuntimeError("out of order")
+        while (self.folder / f"wait-{inputs}").exists():
+            time.sleep(0.01)
+        if (self.folder / f"kill-{inputs}").exists():
+            (self.folder / f"kill-{inputs}").unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return EvaluationResult("marked", int(inputs) % 2)
