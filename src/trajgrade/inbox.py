@@ -21,6 +21,8 @@ OutcomeState = Literal["done", "set_aside"]
 ReviewState = Literal["open", "done"]
 Scope = Literal["ingest", "read", "admin"]
 
+DIED = "who had taken it has died"  # the error of a job that is taken anew for that
+
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
     """A trace, or some spans of one, as they came.
@@ -29,7 +31,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
         trace_id: Which trace it belongs to: at most 256 characters that any database takes.
         key: What names the piece, in at most 64 characters: where trace and key come again, it is
             a repeat, and counts once.
-        body: The trace, or the spans as OTLP's JSON has them, as JSON text.
+        body: The trace as JSON text; or the spans as an OTLP export, JSON or protobuf.
         is_spans: Whether it is spans, of which more may come.
         ends: Whether it completes the trace: it is whole, or has its ended root span.
         at: When it came, in seconds since 1970.

@@ -26,7 +26,7 @@ def trace_of(pieces: Sequence[Piece]) -> Any:
     """
     if not pieces[-1].is_spans:
         return read_back(pieces[-1].body)
-    documents = [read_back(piece.body) for piece in pieces if piece.is_spans]
+    documents = [one for piece in pieces if piece.is_spans for one in _documents(piece.body)]
     if len(documents) == 1:
         return documents[0]
     seen: set[Any] = set()
@@ -35,6 +35,15 @@ def trace_of(pieces: Sequence[Piece]) -> Any:
         resources = [_without(resource, seen) for resource in _first(document, _RESOURCES)]
         found[:0] = [resource for resource in resources if resource["scopeSpans"]]
     return {"resourceSpans": found}
+
+
+def _documents(body: bytes) -> list[Any]:
+    """Return an export as OTLP JSON has it."""
+    if body.startswith(b"{"):
+        return [read_back(body)]
+    from trajgrade.formats.otlp_bytes import objects_in
+
+    return objects_in(body)
 
 
 def _without(resource: dict[str, Any], seen: set[Any]) -> dict[str, Any]:

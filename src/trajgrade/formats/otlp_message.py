@@ -9,24 +9,9 @@ long.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 _LEVELS = 100
-
-
-class Group(NamedTuple):
-    """The spans of one scope of one resource.
-
-    Attributes:
-        resource: The resource, with its schema, as an object without spans.
-        scope: The scope, likewise.
-        spans: The spans, as messages.
-    """
-
-    resource: dict[str, Any]
-    scope: dict[str, Any]
-    spans: Iterable[Any]
 
 
 def object_of(request: Any) -> dict[str, Any]:
@@ -39,21 +24,13 @@ def object_of(request: Any) -> dict[str, Any]:
         {
             **_resource(held),
             "scopeSpans": [
-                {**_scope(inner), "spans": [span_of(span) for span in inner.spans]}
+                {**_scope(inner), "spans": [_span(span) for span in inner.spans]}
                 for inner in held.scope_spans
             ],
         }
         for held in request.resource_spans
     ]
     return {"resourceSpans": found} if found else {}
-
-
-def groups_of(request: Any) -> Iterator[Group]:
-    """Yield the spans of a request, scope by scope; one object for all scopes of a resource."""
-    for held in request.resource_spans:
-        resource = _resource(held)
-        for inner in held.scope_spans:
-            yield Group(resource, _scope(inner), inner.spans)
 
 
 def _resource(held: Any) -> dict[str, Any]:
@@ -70,7 +47,7 @@ def _scope(held: Any) -> dict[str, Any]:
     return found | ({"schemaUrl": held.schema_url} if held.schema_url else {})
 
 
-def span_of(span: Any) -> dict[str, Any]:
+def _span(span: Any) -> dict[str, Any]:
     """Return a span as OTLP JSON has it.
 
     Raises:
