@@ -9,6 +9,7 @@ import pytest
 
 import trajgrade
 from trajgrade.report.page import page
+from trajgrade.result import EvaluationResult
 
 CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium; make services has it")
@@ -69,6 +70,7 @@ def test_a_browser_shows_filters_sorts_and_is_not_hurt(tmp_path, scheme, width):
     path = tmp_path / "run.html"
     run_of().save(path)
     said: list[str] = []
+    asked: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = browser.new_context(
@@ -77,23 +79,29 @@ def test_a_browser_shows_filters_sorts_and_is_not_hurt(tmp_path, scheme, width):
         shown = context.new_page()
         shown.on("console", lambda message: said.append(message.text))
         shown.on("pageerror", lambda error: said.append(str(error)))
+        shown.on("request", lambda request: asked.append(request.url))
         shown.goto(path.as_uri())
         assert said == []
         rows = shown.locator("#rows > details")
         assert rows.count() == 10
         assert shown.evaluate("window.hurt") is None
+        assert asked == [path.as_uri()]
         rows.first.locator("summary").first.focus()
         shown.keyboard.press("Enter")
         assert rows.first.get_attribute("open") is not None
         shown.fill("#find", "row 2")
-        assert shown.locator("#shown").inner_text() == "1 of 10 rows"
+        shown.get_by_text("1 of 10 rows").wait_for()
         shown.fill("#find", "")
+        shown.get_by_text("10 of 10 rows").wait_for()
         shown.select_option("#only", "short")
         assert shown.locator("#shown").inner_text() == "8 of 10 rows"
         shown.select_option("#only", "all")
-        shown.select_option("#metric", "0")
-        last = rows.last.locator("summary").first.inner_text()
-        assert "row 0" in last
+        shown.select_option("#metric", label="exact_match, best first")
+        assert "row 0" in rows.first.locator("summary").first.inner_text()
+        shown.select_option("#metric", label="exact_match, worst first")
+        titles = rows.locator("> summary").all_inner_texts()
+        assert "row 0" in titles[-2]
+        assert "example none" in titles[-1]
         browser.close()
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         checked = browser.new_context(color_scheme=scheme, bypass_csp=True).new_page()
@@ -101,6 +109,177 @@ def test_a_browser_shows_filters_sorts_and_is_not_hurt(tmp_path, scheme, width):
         found = Axe().run(checked)
         browser.close()
     assert [one["id"] for one in found.response["violations"]] == []
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Return what opens a run's page in Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+
+        def open_page(run, **options):
+            run.save(tmp_path / "run.html")
+            shown = browser.new_context(**options).new_page()
+            shown.goto((tmp_path / "run.html").as_uri())
+            return shown
+
+        yield open_page
+        browser.close()
+
+
+def called(name, **args):
+    return {"name": name, "args": args}
+
+
+WANTED = [called("find", city="Oslo", nights=2), called("book", room=7), called("mail")]
+
+
+def graded(outputs, evaluators=("trajectory_match",), **options):
+    rows = [
+        {"id": f"r{n}", "outputs": one, "reference_outputs": WANTED}
+        for n, one in enumerate(outputs)
+    ]
+    return trajgrade.evaluate(rows, [*evaluators], explain="all", **options)
+
+
+@needs_chromium
+def test_calls_stand_beside_what_was_expected_with_their_arguments(opened):
+    made = [called("find", city="Rome", nights=2), WANTED[1], called("drop", table="<b>x</b>")]
+    shown = opened(graded([made, WANTED]))
+    shown.locator("#rows > details > summary").first.click()
+    lines = shown.locator("table.calls").first.locator("tbody tr")
+    cells = [line.locator("td").all_inner_texts() for line in lines.all()]
+    assert [[" ".join(text.split()) for text in line] for line in cells] == [
+        [
+            "~ differs city: expected 'Oslo', got 'Rome'",
+            'find city: "Oslo" nights: 2',
+            'find city: "Rome" nights: 2',
+        ],
+        ["= as expected", "book room: 7", "book room: 7"],
+        ["+ called besides", "", 'drop table: "<b>x</b>"'],
+        ["- not called", "mail", ""],
+    ]
+    right = shown.locator("table.calls").nth(1).locator("tbody tr")
+    assert [line.get_attribute("class") for line in right.all()] == ["same"] * 3
+
+
+@needs_chromium
+def test_rows_that_are_closed_are_printed(opened):
+    shown = opened(graded([[called("find", city="Bergen")]] * 120))
+    comment = shown.locator("#rows > details dd").last
+    assert not comment.is_visible()
+    shown.click("#theme")
+    shown.click("#theme")
+    assert shown.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 20, 25)"
+    shown.emulate_media(media="print")
+    assert comment.is_visible()
+    assert shown.locator("#rows > details pre").last.is_visible()
+    assert not shown.locator("#find").is_visible()
+    assert shown.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+@needs_chromium
+def test_the_reader_chooses_the_colours(opened):
+    paper = "getComputedStyle(document.body).backgroundColor"
+    shown = opened(graded([WANTED]), color_scheme="dark")
+    button = shown.locator("#theme")
+    found = []
+    for _ in range(4):
+        found.append((button.inner_text(), shown.evaluate(paper)))
+        button.focus()
+        shown.keyboard.press("Enter")
+    dark, light = "rgb(15, 20, 25)", "rgb(255, 255, 255)"
+    assert found == [
+        ("Colours: system", dark), ("Colours: light", light), ("Colours: dark", dark),
+        ("Colours: system", dark),
+    ]  # fmt: skip
+    shown.reload()
+    assert shown.locator("#theme").inner_text() == "Colours: light"
+
+
+@needs_chromium
+def test_a_long_run_is_leafed_through(opened):
+    outputs = [WANTED[: n % 4] for n in range(1000)]
+    shown = opened(graded(outputs, [words, "trajectory_match"]))
+    rows = shown.locator("#rows > details:visible")
+    assert rows.count() == 100
+    assert shown.locator("#page").inner_text() == "page 1 of 10"
+    assert shown.locator("#before").is_disabled()
+    shown.click("#after")
+    assert shown.locator("#page").inner_text() == "page 2 of 10"
+    shown.select_option("#metric", label="words, highest first")
+    assert "page 1 of 10" in shown.locator("#page").inner_text()
+    assert rows.first.get_attribute("data-m0") == "3.0"
+    shown.select_option("#only", "best")
+    assert shown.locator("#shown").inner_text() == "250 of 1000 rows"
+    assert shown.locator("#page").inner_text() == "page 1 of 3"
+
+
+def words(outputs):
+    return len(outputs)
+
+
+@needs_chromium
+def test_without_the_script_every_row_is_there(opened):
+    shown = opened(graded([WANTED] * 300), java_script_enabled=False)
+    assert shown.locator("#rows > details:visible").count() == 300
+    assert not shown.locator("#theme").is_visible()
+
+
+def test_of_a_run_of_many_letters_the_last_rows_have_no_evidence(monkeypatch):
+    monkeypatch.setattr("trajgrade.report.page.MOST_OF_ALL", 2000)
+    text = page(graded([WANTED[:1]] * 20))
+    assert text.count("<details data-kind") == 20
+    assert 0 < text.count("Evidence") < 20
+    assert "calls and evidence are in the saved run only" in text
+
+
+def test_a_metric_of_which_less_is_better_has_its_worst_first():
+    class Steps:
+        key = "steps"
+        range = (0.0, 9.0)
+        direction = "lower"
+
+        def evaluate(self, *, outputs, **_):
+            return float(len(outputs))
+
+    text = page(graded([WANTED, WANTED[:1]], [Steps(), words]))
+    assert '<option value="0 down">steps, worst first</option>' in text
+    assert '<option value="1 up">words, lowest first</option>' in text
+
+
+def test_what_judges_said_is_summed_up_with_its_cost():
+    class Kind:
+        key = "kind"
+
+        def evaluate(self, *, outputs, **_):
+            good = len(outputs) == 3
+            asked = {"judge": "j", "model": "m-1", "asked": 2, "tokens_in": 100, "tokens_out": 7,
+                     "cost": 0.25, "reasoning": "first\nthen <b>"}  # fmt: skip
+            return EvaluationResult("kind", float(good), good, "first", {"judge": asked})
+
+    text = page(graded([WANTED, WANTED, WANTED[:1]], [Kind()]))
+    cells = text.partition("Verdicts of judges</h2>")[2].partition("</tbody>")[0]
+    for cell in ("m-1 × 3", "yes × 2, no × 1", ">6<", ">300<", ">21<", ">$0.7500<"):
+        assert cell in cells
+    assert "6 replies cost $0.7500." in text
+    assert "first\nthen &lt;b&gt;</pre>" in text
+    assert "Verdicts of judges" not in page(graded([WANTED]))
+
+
+def test_how_long_the_agent_took_is_shown_for_the_run_and_each_row():
+    def agent(prompt):
+        if prompt == 1:
+            raise RuntimeError("<lost>")
+        return "x"
+
+    rows = [{"id": str(n), "prompt": n, "reference": "x"} for n in range(3)]
+    text = page(trajgrade.evaluate(rows, ["exact_match"], agent=agent))
+    assert "How long the agent took" in text
+    assert text.count(" s</span></summary>") == 3
+    assert "The agent failed: RuntimeError: &lt;lost&gt;" in text
 
 
 def test_junit_has_a_case_for_each_row_and_threshold(tmp_path):

@@ -2,8 +2,9 @@
 
 What came from traces is an agent's or a stranger's text: it is escaped, what cannot be seen in it
 is written out, and long texts are cut. The page's own policy lets nothing run or load but its one
-style and one script, by their hashes. Without the script everything can still be read. Of long runs
-the rows to look at first are shown.
+style and one script, by their hashes. Without the script everything can still be read; with it rows
+are filtered, sorted and leafed through. Of runs of more than 5,000 rows those to look at first are
+shown, and of rows after the first eight million letters no more than scores and comments.
 """
 
 from __future__ import annotations
@@ -17,16 +18,20 @@ from typing import Any
 
 from trajgrade.errors import MissingExtraError
 from trajgrade.jsontext import dumps
-from trajgrade.report import digest, judged
+from trajgrade.measured import LATENCY
+from trajgrade.report import beside, digest, judged, verdicts
 from trajgrade.report.plain import number, printable, printable_lines
 from trajgrade.report.saving import whole_file
 from trajgrade.result import EvaluationResult
 from trajgrade.run import Row, Run
 from trajgrade.scores import SCORED
 from trajgrade.summary import MetricSummary
+from trajgrade.thresholds import statistic
 
-MOST_ROWS = 1000
+MOST_ROWS = 5000
 MOST_LETTERS = 4000
+MOST_OF_ALL = 8_000_000
+_TIMES = {"median": "median", "p90": "p90", "p95": "p95", "longest": "max"}
 _BARS = 10
 _HEIGHT = 24
 
@@ -54,12 +59,15 @@ def page(run: Run) -> str:
     except ImportError:
         raise MissingExtraError("a report as HTML", "jinja2", "report") from None
     style, script = _file("run.css"), _file("run.js")
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    shown = [_row(row, [*digest.metrics_of(run)], run) for row in _rows(run)]
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    shown = _shown(run)
     return environment.from_string(_file("run.html")).render(
         **figures(run),
+        **_measured(run),
+        signs=beside.SIGNS,
         rows=shown,
         hidden=len(run.rows) - len(shown),
+        bare=sum(row["bare"] for row in shown),
         style=Markup(style),  # noqa: S704 our own file
         script=Markup(script),  # noqa: S704 our own file
         style_hash=_hash(style),
@@ -97,6 +105,36 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
+def _measured(run: Run) -> dict[str, Any]:
+    """Return what judges said, and how long the agent took."""
+    said = verdicts.Verdicts()
+    for row in run.rows:
+        for result in row.results.values():
+            said.add(result)
+    latency = run.agent.get(LATENCY)
+    times: list[tuple[str, str]] = []
+    if latency is not None and latency.n_scored:
+        times = [(name, f"{statistic(latency, stat) or 0:,.3f} s") for name, stat in _TIMES.items()]
+    return {
+        "verdicts": [*said.rows()],
+        "verdict_headings": verdicts.HEADINGS,
+        "verdict_total": said.total,
+        "times": times,
+    }
+
+
+def _shown(run: Run) -> list[dict[str, Any]]:
+    """Return the rows that are shown, those after the first so many letters without their calls."""
+    metrics = {key: place for place, key in enumerate(digest.metrics_of(run))}
+    found: list[dict[str, Any]] = []
+    left = MOST_OF_ALL
+    for row in _rows(run):
+        told = _row(row, metrics, run, bare=left <= 0)
+        left -= told["letters"]
+        found.append(told)
+    return found
+
+
 def _rows(run: Run) -> Iterator[Row]:
     """Yield the rows to look at first: in error, then short of the best, then the others."""
     if len(run.rows) <= MOST_ROWS:
@@ -126,6 +164,7 @@ def _metric(metric: MetricSummary) -> dict[str, Any]:
     bars, described = _distribution(metric)
     return {
         "key": printable(metric.key),
+        "direction": metric.column.direction,
         "mean": number(metric.mean),
         "interval": f"{number(interval.low)} to {number(interval.high)}" if interval else "-",
         "std": number(metric.std),
@@ -153,26 +192,39 @@ def _distribution(metric: MetricSummary) -> tuple[list[int], str]:
     return heights, f"from {low:g} to {high:g}: {', '.join(map(str, counts))} rows"
 
 
-def _row(row: Row, metrics: list[str], run: Run) -> dict[str, Any]:
-    aligned: list[str] = []
-    for result in row.results.values():
-        for lines in digest.alignment_lines(result.metadata):
-            text = "\n".join(lines)
-            if text not in aligned:
-                aligned.append(text)
-    places = {key: place for place, key in enumerate(metrics)}
+def _row(row: Row, metrics: dict[str, int], run: Run, *, bare: bool) -> dict[str, Any]:
+    results = [told_of(result) for result in row.results.values()]
+    turns = [] if bare else beside.turns_of(row)
+    evidence = "" if bare else evidence_of(row)
+    said = [] if bare else [*_said(row)]
+    measured = {LATENCY: row.latency_in_seconds, "failure": row.failure}
+    scores = {**{key: r.score for key, r in row.results.items()}, **measured}
     return {
-        "title": digest.title_of(row),
+        "title": _cut(digest.title_of(row)),
         "kind": kind_of(row, run),
         "scores": [
-            (places[key], result.score)
-            for key, result in row.results.items()
-            if key in places and result.score is not None
+            (metrics[key], score)
+            for key, score in scores.items()
+            if key in metrics and score is not None
         ],
-        "results": [told_of(result) for result in row.results.values()],
-        "alignments": [_cut(text) for text in aligned],
-        "evidence": evidence_of(row),
+        "results": results,
+        "turns": turns,
+        "said": said,
+        "failed": "" if row.agent_error is None else _cut(printable(str(row.agent_error))),
+        "took": "" if row.latency_in_seconds is None else f"{row.latency_in_seconds:,.3f} s",
+        "evidence": evidence,
+        "bare": bare,
+        "letters": len(evidence) + sum(len(one["comment"]) for one in results) + 300 * len(turns),
     }
+
+
+def _said(row: Row) -> Iterator[tuple[str, str]]:
+    """Yield what judges said of a row in more than a line, by metric."""
+    for key, result in row.results.items():
+        asked = result.metadata.get("judge")
+        reasoning = asked.get("reasoning") if isinstance(asked, dict) else None
+        if isinstance(reasoning, str) and " ".join(reasoning.split()) != result.comment:
+            yield printable(key), "\n".join(printable_lines(_cut(reasoning)))
 
 
 def told_of(result: EvaluationResult) -> dict[str, Any]:
