@@ -42,6 +42,8 @@ def _loaded(config: str, dataset: str | None, given: dict[str, Any]) -> Config:
 
     replaced = asking.overrides(given)
     pace = replaced.pop("pace", {})
+    if given.get("store"):
+        replaced["store"] = given["store"]  # where `--dataset store:NAME` is looked up, too
     try:
         loaded = load_config(config, dataset=dataset, replaced=replaced)
     except ConfigError as wrong:
