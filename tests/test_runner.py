@@ -285,6 +285,31 @@ def test_a_misspelt_path_is_reported_once_and_its_rows_are_vacuous():
     assert run.rows[0].results["trajectory_match"].metadata["vacuous"] is True
 
 
+def test_a_misspelt_ignored_key_and_an_alias_of_no_tool_are_reported_once_and_decide_nothing():
+    def search(name: str, **args) -> list:
+        return [{"name": name, "args": args}]
+
+    rows = [
+        row(str(number), search("find", q="x", at={"time": number}), search("search", q="x", at={}))
+        for number in range(3)
+    ]
+    options = {
+        "ignore_keys": ["*.time", "tmie*"],
+        "name_aliases": {"find": "search", "fnid": "search"},
+    }
+    run = evaluate(rows, [{"trajectory_match": options}, {"trajectory_recall": options}])
+    assert run.summary["trajectory_match"].mean == 1.0
+    assert run.summary["trajectory_match"].n_vacuous == 0
+    assert [warning.partition(":")[0] for warning in run.warnings] == [
+        "trajectory_match", "trajectory_recall",
+    ]  # fmt: skip
+    for warning in run.warnings:
+        assert "ignore_keys: tmie*" in warning
+        assert "name_aliases: fnid" in warning
+        assert "time" not in warning
+        assert "find" not in warning
+
+
 def test_a_path_that_some_call_of_the_run_has_is_no_misspelling():
     def search(**args) -> list:
         return [{"name": "search", "args": args}]

@@ -373,14 +373,14 @@ class Tally:
         return self._metrics[key].spots if key in self._metrics else ()
 
     def warnings(self) -> list[str]:
-        """Return which overrides no call of the run has met."""
+        """Return what the options of a metric name and no call of the run has."""
         found = []
         for key in self._columns:
             unmet = sorted(set(self._spots(key)) - self._seen.get(key, set()))
             if unmet and len(self.rows):
                 found.append(
-                    f"{key}: no call of the run has what tool_args_match_overrides names: "
-                    f"{', '.join(unmet)}. Rows that it decided count as vacuous"
+                    f"{key}: no call of the run has what its options name: {', '.join(unmet)}. "
+                    "Rows that a path of tool_args_match_overrides decided so count as vacuous"
                 )
         return found
 

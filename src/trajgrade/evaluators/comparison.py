@@ -351,12 +351,8 @@ class CallComparison(ArgsCompared):
         return [inner for call in calls for inner in nested(call, self.depth)]
 
     def override_spots(self) -> list[str]:
-        """Return what the overrides name: tools, and key paths as `tool: path`."""
-        return [
-            spot
-            for tool, comparer in self._compiled.by_tool.items()
-            for spot in (tool, *(f"{tool}: {path}" for path in comparer.paths))
-        ]
+        """Return what the options name of calls: tools, key paths, keys left out, aliases."""
+        return self._compiled.spots
 
     def alignment(
         self, *, outputs: Any, reference_outputs: Any, order: Order = "any"

@@ -108,7 +108,7 @@ class Paired:
         if notes or self.trajectory.notes or self.expected:
             told = [f"reference: {note}" for note in self.expected]
             found["notes"] = [*notes, *self.trajectory.notes, *told]
-        if self.pairings[0].rule.by_tool:
+        if self.pairings[0].rule.spots:
             found["overrides"] = overrides_met(self.pairings)
         return found
 

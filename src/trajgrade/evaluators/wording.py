@@ -221,7 +221,7 @@ def hinges_on(pairings: Sequence[Pairing]) -> str:
 
 
 def overrides_met(pairings: Sequence[Pairing]) -> dict[str, list[str]]:
-    """Return which overrides and paths some call has (`seen`), and which paths no call has."""
+    """Return what the rule names that some call has (`seen`), and which paths no call has."""
     seen: set[str] = set()
     named: set[str] = set()
     absent: set[str] = set()
@@ -229,6 +229,11 @@ def overrides_met(pairings: Sequence[Pairing]) -> dict[str, list[str]]:
         rule = pairing.rule
         for call in (*pairing.ours, *pairing.theirs):
             tool = rule.name(call.name)
+            alias = rule.alias_of(call.name)
+            if alias is not None:
+                named.add(alias)
+            if rule.rule.ignore_keys:
+                named |= rule.ignored_in(call.args)
             comparer = rule.by_tool.get(tool)
             if comparer is None:
                 continue

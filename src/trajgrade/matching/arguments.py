@@ -26,6 +26,8 @@ UnicodeForm = Literal["NFC", "NFKC"]
 Relation = Literal["ignore", "equal", "preorder", "general"]
 Override = ArgsMode | Sequence[str] | Mapping[str, Any] | Callable[[Any, Any], bool]
 
+IGNORED = "ignore_keys: "
+ALIASED = "name_aliases: "
 MODES: tuple[str, ...] = get_args(ArgsMode)
 
 
@@ -293,6 +295,8 @@ class CompiledRule:
     Attributes:
         renames: Whether `name` may return another name than it is given.
         countable: Whether agreement is an equivalence for every tool.
+        spots: What it names of calls: tools, `tool: path`, `ignore_keys: …`, `name_aliases: …`. One
+            that no call of a run has may be misspelt.
 
     Raises:
         ConfigError: The rule names a mode, a path or a comparator that does not exist.
@@ -311,6 +315,27 @@ class CompiledRule:
         self.by_tool = {self.name(tool): Comparer(rule, tool) for tool in rule.overrides}
         relations = {comparer.relation for comparer in (self.default, *self.by_tool.values())}
         self.countable = relations <= {"equal", "ignore"}
+        self.spots = [
+            *(
+                spot
+                for tool, comparer in self.by_tool.items()
+                for spot in (tool, *(f"{tool}: {path}" for path in comparer.paths))
+            ),
+            *(f"{IGNORED}{pattern}" for pattern in rule.ignore_keys),
+            *(f"{ALIASED}{alias}" for alias in self.aliases),
+        ]
+
+    def ignored_in(self, args: Any) -> set[str]:
+        """Return which of `ignore_keys` leave something out of the arguments, as spots."""
+        form = self.rule.unicode
+        args = none_as_empty(args) if form is None else normalise(none_as_empty(args), form)
+        patterns = zip(self.rule.ignore_keys, map(paths.glob, self.rule.ignore_keys), strict=True)
+        return {f"{IGNORED}{written}" for written, glob in patterns if paths.has(args, glob)}
+
+    def alias_of(self, tool: str) -> str | None:
+        """Return the alias that a call's name is, as a spot; None where it is none."""
+        tool = self._normal(tool)
+        return f"{ALIASED}{tool}" if tool in self.aliases else None
 
     def name(self, tool: str) -> str:
         """Return the name that a tool is compared by."""

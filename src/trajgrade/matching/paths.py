@@ -71,6 +71,19 @@ def glob(pattern: str) -> re.Pattern[str]:
     return re.compile(escaped, re.DOTALL)
 
 
+def has(value: Any, pattern: re.Pattern[str], path: str = "") -> bool:
+    """Whether a key stands in the value whose path the pattern matches in full."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            inner = f"{path}.{escape(key)}" if path else escape(key)
+            if pattern.fullmatch(inner) or has(item, pattern, inner):
+                return True
+        return False
+    return isinstance(value, (list, tuple)) and any(
+        has(item, pattern, f"{path}[{index}]") for index, item in enumerate(value)
+    )
+
+
 def prune(value: Any, ignored: Sequence[re.Pattern[str]], path: str = "") -> Any:
     """Return the value without the keys whose path a pattern matches in full."""
     if isinstance(value, dict):
