@@ -17,6 +17,7 @@ import pytest
 
 from trajgrade import evaluate
 from trajgrade.errors import StoreError
+from trajgrade.evaluators.evaluator import described
 from trajgrade.jsontext import dumps
 from trajgrade.program import Program
 from trajgrade.result import EvaluationResult
@@ -185,6 +186,21 @@ class Shaky:
         if inputs in self.broken:
             raise RuntimeError("out of order")
         return EvaluationResult("shaky", int(inputs) % 2)
+
+
+class Plain:
+    """A metric without a form of its own."""
+
+    key = "plain"
+
+    def __init__(self, parameter: Any) -> None:
+        self.parameter = parameter
+
+
+def test_an_evaluator_that_shows_only_its_address_is_the_same_in_the_next_process():
+    assert described(Plain([1])) == described(Plain([1])) != described(Plain([2]))
+    assert "0x" not in described(Plain([1]))
+    assert described(Plain(object())) == "tests.test_keeping.Plain"
 
 
 def test_retrying_errors_asks_the_metric_again_and_not_the_agent(store):

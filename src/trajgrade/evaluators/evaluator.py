@@ -7,7 +7,9 @@ their equality and their YAML form.
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import json
 from dataclasses import fields, is_dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
@@ -129,13 +131,28 @@ def check_choice(name: str, value: object, choices: Any) -> None:
 def described(evaluator: Any) -> str:
     """Write an evaluator with those of its parameters that are not the default."""
     if not is_dataclass(evaluator):
-        return repr(evaluator)
+        shows = getattr(type(evaluator), "__repr__", None) is not object.__repr__
+        return repr(evaluator) if shows else _unshown(evaluator)
     given = []
     for parameter in fields(evaluator):
         value = getattr(evaluator, parameter.name)
         if parameter.init and value != parameter.default and parameter.name != "key":
             given.append(f"{parameter.name}={shorten(value, 200)}")
     return f"{type(evaluator).__name__}({', '.join(given)})"
+
+
+def _unshown(evaluator: Any) -> str:
+    """Write one that shows only its address, the same in every process: its class.
+
+    Behind it, what tells it from others of its class: a mark of its parameters, which may be
+    secrets, where they are plain.
+    """
+    name = f"{type(evaluator).__module__}.{type(evaluator).__qualname__}"
+    try:
+        plain = json.dumps(vars(evaluator), sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return name
+    return f"{name}#{hashlib.sha256(plain.encode(errors='replace')).hexdigest()[:8]}"
 
 
 def takes(function: Any) -> frozenset[str]:
