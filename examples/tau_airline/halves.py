@@ -11,7 +11,7 @@ from pathlib import Path
 
 import trajgrade
 from trajgrade.config import load_config
-from trajgrade.report import versus_screen
+from trajgrade.report.versus import screen
 
 HERE = Path(__file__).parent
 
@@ -29,7 +29,7 @@ def main(path: Path) -> None:
         )
         for trials in ((0, 1), (2, 3))
     ]
-    versus_screen.show(trajgrade.compare(*halves))
+    screen.show(trajgrade.compare(*halves))
 
 
 if __name__ == "__main__":

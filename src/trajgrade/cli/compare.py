@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trajgrade.cli import shorthand
+from trajgrade.cli.saving import check_saves, save_all, sum_up
 from trajgrade.cli.streams import closed_quietly
-from trajgrade.errors import ConfigError, unknown
+from trajgrade.errors import ConfigError
 from trajgrade.jsontext import dumps
+from trajgrade.registry import comparisons
 
 if TYPE_CHECKING:
     from trajgrade.comparison.compared import Comparison
 
-_SUFFIXES = (".json", ".md")
 ON_UNDECIDED = {"pass": 0, "fail": 1, "undecided": 3}
 
 
@@ -46,7 +47,7 @@ ON_UNDECIDED = {"pass": 0, "fail": 1, "undecided": 3}
 )  # fmt: skip
 @click.option(
     "-o", "--output", "saves", multiple=True, metavar="FILE",
-    help="Save the comparison; the suffix names the format: .json, .md. Repeatable.",
+    help="Save it as .html, .md, .xml (JUnit), .json, .csv or .parquet. Repeatable.",
 )  # fmt: skip
 @click.option("--json", is_flag=True, help="Print one JSON object, nothing else.")
 @click.pass_context
@@ -55,7 +56,8 @@ def compare(context: click.Context, /, base: str, new: str, **given: Any) -> Non
 
     Both are files that -o wrote (.json, .jsonl), or run:ID of the store.
     """
-    saves = _checked([Path(path) for path in given["saves"]], [base, new])
+    saves = [Path(path) for path in given["saves"]]
+    check_saves(saves, [Path(base), Path(new)], comparisons)
     gates = [shorthand.gate(text) for text in given["gates"]]
     from trajgrade.comparison.comparing import compare as compared
 
@@ -68,42 +70,22 @@ def compare(context: click.Context, /, base: str, new: str, **given: Any) -> Non
         no_regression=gates,
         store=given["store"],
     )
-    for path in saves:
-        _save(found, path)
+    unsaved = save_all(found, saves)
+    _summed_up(found)
     with closed_quietly():
         if given["json"]:
             sys.stdout.write(f"{dumps(found.to_dict(), indent=2).decode()}\n")
         else:
-            from trajgrade.report import versus_screen
+            from trajgrade.report.versus import screen
 
-            versus_screen.show(found, rows=given["rows"])
+            screen.show(found, rows=given["rows"])
+    if unsaved:
+        raise ConfigError(*unsaved)
     code = found.exit_code
     context.exit(ON_UNDECIDED[given["on_undecided"]] if code == 3 else code)
 
 
-def _checked(saves: list[Path], inputs: list[str]) -> list[Path]:
-    """Refuse, before anything is read, what could not be saved."""
-    faults = []
-    read = {Path(name).resolve() for name in inputs}
-    for path in saves:
-        if path.suffix.lower() not in _SUFFIXES:
-            faults.append(f"-o {path}: {unknown('suffix', path.suffix, _SUFFIXES)}")
-        elif path.is_dir():
-            faults.append(f"-o {path}: is a folder; name a file in it")
-        elif path.resolve() in read:
-            faults.append(f"-o {path}: would be written over what is read")
-    if faults:
-        raise ConfigError(*faults)
-    return saves
+def _summed_up(found: Comparison) -> None:
+    from trajgrade.report.versus import markdown
 
-
-def _save(found: Comparison, path: Path) -> None:
-    from trajgrade.report import versus_markdown
-    from trajgrade.report.saving import whole_file
-
-    if path.suffix.lower() == ".md":
-        versus_markdown.write(found, path)
-    else:
-        with whole_file(path) as file:
-            file.write(f"{dumps(found.to_dict(), indent=2).decode()}\n")
-    click.echo(f"saved {path}", err=True)
+    sum_up(lambda path: markdown.append(found, path))

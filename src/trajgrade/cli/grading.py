@@ -15,11 +15,12 @@ import msgspec
 from trajgrade.cli import shorthand
 from trajgrade.cli.options import Flags
 from trajgrade.cli.progress import Progress
+from trajgrade.cli.saving import check_saves, save_all, sum_up
 from trajgrade.cli.streams import closed_quietly, say
 from trajgrade.config import Config, DatasetFiles
 from trajgrade.dataset import Selected
 from trajgrade.dataset.samples import SAMPLE
-from trajgrade.errors import ConfigError, TrajgradeError
+from trajgrade.errors import ConfigError
 from trajgrade.jsontext import dumps
 from trajgrade.record import DATASET, RUN
 from trajgrade.registry import reports
@@ -58,13 +59,13 @@ def grade(config: Config, flags: Flags, inputs: Sequence[Path] = (), *, keep: bo
     )
     baseline = flags.baseline or config.baseline
     read = [*inputs, *_files(config), *([Path(baseline)] if baseline else [])]
-    _check_saves(flags.saves, read)
+    check_saves(flags.saves, read, reports)
     told: list[str] = []
     gates = _gates(config, flags)
     with _caching(wanted=flags.cache):
         kept = _kept_in(config, flags) if keep or config.is_run else {}
         run = _run(config, flags, told, {**kept, **gates})
-    unsaved = [fault for path in flags.saves for fault in _saved(run, path, quiet=flags.quiet)]
+    unsaved = save_all(run, flags.saves, quiet=flags.quiet)
     _summed_up(run)
     with closed_quietly():
         _show(run, flags, config.explain, told)
@@ -167,50 +168,9 @@ def _show_judge(run: Run) -> None:
 
 
 def _summed_up(run: Run) -> None:
-    """Put the run into the summary of the GitHub job that this is, if it is one."""
-    place = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not place:
-        return
     from trajgrade.report import markdown
 
-    try:
-        markdown.append(run, Path(place))
-    except OSError as broken:
-        say(f"GITHUB_STEP_SUMMARY: {broken.strerror or broken}", "warning: ")
-
-
-def _saved(run: Run, path: Path, *, quiet: bool) -> list[str]:
-    """Save the run; return what went wrong."""
-    try:
-        run.save(path)
-    except OSError as broken:
-        return [f"-o {path}: cannot be written: {broken.strerror or broken}"]
-    if not quiet:
-        click.echo(f"saved {path}", err=True)
-    return []
-
-
-def _check_saves(saves: Sequence[Path], inputs: Sequence[File]) -> None:
-    """Refuse, before anything runs, what could not be saved at its end.
-
-    Raises:
-        ConfigError: A format that does not exist, a folder, a path given twice, or an input.
-    """
-    read = {path.resolve() for path in inputs}
-    faults: list[str] = []
-    for number, path in enumerate(saves):
-        try:
-            reports.find(path.suffix.lower())
-        except TrajgradeError as wrong:
-            faults.append(f"-o {path}: {wrong}")
-        if path.is_dir():
-            faults.append(f"-o {path}: is a folder; name a file in it")
-        if path.resolve() in read:
-            faults.append(f"-o {path}: would be written over what is read")
-        if path in saves[:number]:
-            faults.append(f"-o {path}: is given twice")
-    if faults:
-        raise ConfigError(*faults)
+    sum_up(lambda path: markdown.append(run, path))
 
 
 def _files(config: Config) -> list[File]:

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from trajgrade.comparison.gates import Gate
 from trajgrade.comparison.pairing import Pairs, Scores
 from trajgrade.comparison.records import Change, Finding, Label, MetricComparison
 from trajgrade.comparison.testing import Paired, means_of, tested
+from trajgrade.intervals import Interval, mean_interval
 from trajgrade.measured import MEASURED
+from trajgrade.registry import comparisons
 from trajgrade.resampling import Floats
 from trajgrade.run import Row, Run
 from trajgrade.scores import CODE, SCORED
@@ -38,13 +42,15 @@ class Comparison:
         level: The confidence of the intervals.
         resamples: How many resamples were drawn.
         seed: What they depend on.
-        outcomes: Whether the gates hold, where there are any.
+        gates: What may not become worse, if anything.
+        outcomes: Whether each gate holds.
     """
 
     def __init__(self, base: Run, new: Run, *, level: float, resamples: int, seed: int) -> None:
         self.base, self.new = base, new
         self.level, self.resamples, self.seed = level, resamples, seed
         self.pairs = Pairs(base, new)
+        self.gates: tuple[Gate, ...] = ()
         self.outcomes: tuple[Outcome, ...] = ()
         keys = [key for key in self.pairs.base.metrics if key in self.pairs.new.metrics]
         self.metrics: Mapping[str, MetricComparison] = self._compared(keys)
@@ -131,9 +137,7 @@ class Comparison:
         """Return which share of the differences' variance repeating the same examples gives."""
         if not found or found["n_pairs"] < 2:
             return None
-        places = self.pairs.places()
-        sides = (self.pairs.base, self.pairs.new)
-        scores = [Scores(side, key, at) for side, at in zip(sides, places, strict=True)]
+        scores = self.scores(key)
         both = ~(np.isnan(scores[0].means) | np.isnan(scores[1].means))
         noise: Floats = scores[0].spread()[both] + scores[1].spread()[both]
         whole = float(np.var(scores[1].means[both] - scores[0].means[both], ddof=1))
@@ -141,16 +145,42 @@ class Comparison:
             return None
         return min(1.0, float(np.mean(noise)) / whole)
 
+    def mean_intervals(self, key: str) -> tuple[Interval | None, Interval | None]:
+        """Return the intervals of both means, over the examples that have a score in both runs."""
+        pair = self.paired(key)
+        base, new = (
+            mean_interval(side.tolist(), pair.bounds, repeated=not pair.once, level=self.level)
+            for side in (pair.base, pair.new)
+        )
+        return base, new
+
     # ------------------------------------------------------------------ the examples
 
-    def changes(self, key: str) -> list[Change]:
-        """Return the examples whose score differs, those that lost most first."""
-        metric = self.metrics[key]
-        places = self.pairs.places()
+    def scores(self, key: str, *, unmatched: bool = False) -> tuple[Scores, Scores]:
+        """Return a metric's scores in the old run and in the new, in the order of `pairs.names`.
+
+        Args:
+            key: The metric.
+            unmatched: Whether examples follow that only the old run has, and then those that only
+                the new one has.
+        """
+        places = self.pairs.places(dropped=unmatched, added=unmatched)
         base, new = (
             Scores(side, key, at)
             for side, at in zip((self.pairs.base, self.pairs.new), places, strict=True)
         )
+        return base, new
+
+    def unscored(self, key: str) -> list[str]:
+        """Return the matched examples that lack a score in one run or in both."""
+        base, new = self.scores(key)
+        lacking = np.flatnonzero(np.isnan(base.means) | np.isnan(new.means))
+        return [self.pairs.names[at] for at in lacking.tolist()]
+
+    def changes(self, key: str) -> list[Change]:
+        """Return the examples whose score differs, those that lost most first."""
+        metric = self.metrics[key]
+        base, new = self.scores(key)
         differences = new.means - base.means
         shown = np.flatnonzero(np.abs(np.nan_to_num(differences)) > 1e-12)
         better = -1.0 if metric.direction == "lower" else 1.0
@@ -286,6 +316,14 @@ class Comparison:
             "warnings": list(self.warnings),
             "exit_code": self.exit_code,
         }
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file; the suffix names the format: .html, .md, .xml, .json, .csv, .parquet.
+
+        Raises:
+            UnknownNameError: There is no format of that suffix.
+        """
+        comparisons.find(Path(path).suffix.lower())(self, Path(path))
 
     def _plain(self, key: str) -> dict[str, Any]:
         measured = key in MEASURED  # nobody wants to read every latency that changed

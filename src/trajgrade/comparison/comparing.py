@@ -48,5 +48,6 @@ def compare(
 
     runs = [run if isinstance(run, Run) else Run.load(run, store=store) for run in (base, new)]
     found = Comparison(*runs, level=level, resamples=resamples, seed=seed)
+    found.gates = tuple(gates)
     found.outcomes = tuple(judged(gate, found) for gate in gates)
     return found

@@ -132,15 +132,20 @@ class Pairs:
         self.only_base = [name for name in self.base.names if name not in theirs]
         self.only_new = [name for name in theirs if name not in self.base.names]
 
-    def places(self, *, dropped: bool = False) -> tuple[Places, Places]:
-        """Return where the matched examples are in each run.
+    def places(self, *, dropped: bool = False, added: bool = False) -> tuple[Places, Places]:
+        """Return where the matched examples are in each run; -1 where it has one not.
 
         Args:
             dropped: Whether those follow that only the old run has.
+            added: Whether those follow that only the new run has.
         """
-        names = [*self.names, *self.only_base] if dropped else self.names
-        base = np.fromiter((self.base.names[name] for name in names), np.int64, len(names))
-        new = np.fromiter((self.new.names.get(name, -1) for name in names), np.int64, len(names))
+        names = [
+            *self.names, *(self.only_base if dropped else ()), *(self.only_new if added else ())
+        ]  # fmt: skip
+        base, new = (
+            np.fromiter((side.names.get(name, -1) for name in names), np.int64, len(names))
+            for side in (self.base, self.new)
+        )
         return base, new
 
     @property

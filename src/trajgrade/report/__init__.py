@@ -5,10 +5,8 @@ digest        what every report for people says of a run
 saving        files that are whole or not there
 terminal      on the screen, through `console`
 markup        Markdown's marks
-versus        what every report for people says of two runs, compared
-versus_lines  the calls of one example in both runs, side by side
-versus_screen, versus_markdown
-              two runs, laid out
+document      one HTML file, and the policy that lets nothing run in it but what is ours
+versus/       two runs, compared, laid out
 """
 
 from trajgrade.registry import Entry

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from trajgrade.comparison.compared import Comparison
-from trajgrade.report import versus
 from trajgrade.report.markup import cell, code, plain, table
 from trajgrade.report.plain import count
 from trajgrade.report.saving import whole_file
+from trajgrade.report.versus import told
 
 
 def write(comparison: Comparison, path: Path) -> None:
@@ -18,10 +18,17 @@ def write(comparison: Comparison, path: Path) -> None:
         file.write("\n\n".join(blocks(comparison)) + "\n")
 
 
+def append(comparison: Comparison, path: Path) -> None:
+    """Write the comparison behind what a file holds, such as the summary of a job."""
+    text = "\n\n".join(blocks(comparison)) + "\n\n"
+    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
+
+
 def blocks(comparison: Comparison) -> Iterator[str]:
     """Yield the parts of the page."""
-    yield f"### {plain(versus.verdict(comparison))}"
-    yield "\n".join(f"- {plain(line)}" for line in versus.headings(comparison))
+    yield f"### {plain(told.verdict(comparison))}"
+    yield "\n".join(f"- {plain(line)}" for line in told.headings(comparison))
     if comparison.outcomes:
         yield table(
             ["gate", "verdict", "change", "why"],
@@ -29,7 +36,7 @@ def blocks(comparison: Comparison) -> Iterator[str]:
                 [
                     cell(outcome.threshold),
                     outcome.verdict if outcome.verdict == "passed" else f"**{outcome.verdict}**",
-                    versus.signed(outcome.value),
+                    told.signed(outcome.value),
                     plain(outcome.reason),
                 ]
                 for outcome in comparison.outcomes
@@ -38,25 +45,25 @@ def blocks(comparison: Comparison) -> Iterator[str]:
     headings = ["metric", "pairs", "old", "new", "change"]
     headings += [f"{comparison.level:.0%} interval", "p", "finding"]
     if comparison.metrics:
-        found = (versus.figures(metric) for metric in comparison.metrics.values())
+        found = (told.figures(metric) for metric in comparison.metrics.values())
         yield table(headings, ([cell(one.metric), *one[1:]] for one in found))
     if comparison.warnings:
         yield "\n".join(f"- warning: {code(warning)}" for warning in comparison.warnings)
     metrics = comparison.metrics.values()
-    notes = [note for metric in metrics for note in versus.notes(metric)]
-    advice = versus.all_advice(comparison)
+    notes = [note for metric in metrics for note in told.notes(metric)]
+    advice = told.all_advice(comparison)
     if notes or advice:
         yield "<details><summary>What so many examples can show</summary>"
         yield "\n".join(f"- {plain(line)}" for line in (*notes, *advice))
         yield "</details>"
     for worse in (True, False):
-        yield from _moves(versus.moves(comparison, worse=worse), worse=worse)
+        yield from _moves(told.moves(comparison, worse=worse), worse=worse)
 
 
-def _moves(moves: versus.Moves, *, worse: bool) -> Iterator[str]:
+def _moves(moves: told.Moves, *, worse: bool) -> Iterator[str]:
     if not moves.total:
         return
-    words = ("broken" if worse else "fixed") if moves.fixed else ("worse" if worse else "better")
+    words = told.word_of(moves, worse=worse)
     some = f", {len(moves.shown)} of them here" if len(moves.shown) < moves.total else ""
     yield f"<details><summary>{words}: {count(moves.total, 'example')}{some}</summary>"
     for moved in moves.shown:

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from trajgrade.comparison.compared import Comparison
 from trajgrade.comparison.records import Change, Label, MetricComparison
+from trajgrade.intervals import Interval
 from trajgrade.measured import MEASURED
 from trajgrade.report.plain import count, number, printable
-from trajgrade.report.versus_lines import Line, side_by_side
+from trajgrade.report.versus.calls import Line, side_by_side
 from trajgrade.run import Row
 
 SHOWN = 5
 _NOISY = 0.3
 _WORDS = {"no difference shown": "not shown", "nothing to compare": "-"}
+_TESTS = {
+    "mcnemar_midp": "McNemar's test, mid-p",
+    "sign_flip_exact": "the sign-flip test, exact",
+    "sign_flip": "the sign-flip test",
+}
+
+
+def title(comparison: Comparison) -> str:
+    """Return which runs are compared, in a few words."""
+    old, new = (printable(label.name or label.dataset) for label in comparison.labels())
+    return f"{new} against {old}"
 
 
 def headings(comparison: Comparison) -> list[str]:
@@ -59,10 +71,21 @@ def figures(metric: MetricComparison) -> Figures:
         number(metric.base),
         number(metric.new),
         signed(metric.difference),
-        "-" if interval is None else f"{signed(interval.low)} to {signed(interval.high)}",
+        span(interval, signed),
         _p(metric.p_adjusted),
         _WORDS.get(metric.finding, metric.finding),
     )
+
+
+def span(interval: Interval | None, shown: Callable[[float], str] = number) -> str:
+    """Return the ends of an interval."""
+    return "-" if interval is None else f"{shown(interval.low)} to {shown(interval.high)}"
+
+
+def ranges(comparison: Comparison, key: str) -> tuple[str, str]:
+    """Return the intervals of the old mean and of the new one."""
+    old, new = comparison.mean_intervals(key)
+    return span(old), span(new)
 
 
 def signed(value: float | None) -> str:
@@ -93,6 +116,30 @@ def verdict(comparison: Comparison) -> str:
     if any(metric.n_pairs for metric in comparison.metrics.values()):
         return "No difference is shown: what is seen can well be chance."
     return "Nothing can be compared."
+
+
+def sentence(metric: MetricComparison) -> str:
+    """Say in words what came out for a metric."""
+    key = printable(metric.key)
+    if metric.test is None:
+        return f"{key}: nothing can be compared."
+    moved = f"{key} went from {number(metric.base)} to {number(metric.new)}"
+    if not metric.difference:
+        moved = f"{key} stayed at {number(metric.base)}"
+    elif metric.interval is not None:
+        level = f"{metric.interval.level:.0%} interval"
+        moved += f", a change of {signed(metric.difference)} ({level} {_ends(metric.interval)})"
+    p = _p(metric.p_adjusted)
+    told = f"p {p if p.startswith('<') else f'= {p}'}, by {_TESTS[metric.test]}"
+    if metric.finding == "no difference shown":
+        return f"{moved}. No difference is shown ({told})."
+    if metric.finding == "different":
+        return f"{moved}. That is more than chance ({told}); which is better the metric says not."
+    return f"{moved}. That is {metric.finding}, and more than chance ({told})."
+
+
+def _ends(interval: Interval) -> str:
+    return span(interval, signed)
 
 
 def notes(metric: MetricComparison) -> Iterator[str]:
@@ -186,6 +233,13 @@ def moves(comparison: Comparison, *, worse: bool, most: int = SHOWN) -> Moves:
     ordered = sorted(found.items(), key=lambda item: (-len(item[1]), -_largest(item[1])))
     shown = [_moved(comparison, name, by, worse=worse) for name, by in ordered[:most]]
     return Moves(len(found), shown, passes)
+
+
+def word_of(found: Moves, *, worse: bool) -> str:
+    """Return what such examples are called."""
+    if found.fixed:
+        return "broken" if worse else "fixed"
+    return "worse" if worse else "better"
 
 
 def _largest(by: list[tuple[str, Change]]) -> float:

@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from trajgrade.comparison.compared import Comparison
-from trajgrade.report import versus
 from trajgrade.report.console import Screen
 from trajgrade.report.plain import count, printable
+from trajgrade.report.versus import told
 
 _STYLES = {
     "better": "green", "worse": "bold red", "different": "bold yellow",
@@ -19,7 +19,7 @@ _STYLES = {
 _MARKS = {"=": "green", "~": "yellow", "-": "red", "+": "cyan", "!": "magenta"}
 
 
-def show(comparison: Comparison, *, rows: int = versus.SHOWN, stream: TextIO | None = None) -> None:
+def show(comparison: Comparison, *, rows: int = told.SHOWN, stream: TextIO | None = None) -> None:
     """Print a comparison.
 
     Args:
@@ -28,10 +28,10 @@ def show(comparison: Comparison, *, rows: int = versus.SHOWN, stream: TextIO | N
         stream: Where to; standard output by default.
     """
     screen = Screen(stream)
-    screen.block(*map(Text, versus.headings(comparison)))
+    screen.block(*map(Text, told.headings(comparison)))
     if comparison.metrics:
         screen.block(_metrics(comparison))
-    screen.block(Text(versus.verdict(comparison), "bold"))
+    screen.block(Text(told.verdict(comparison), "bold"))
     if comparison.outcomes:
         screen.block(_gates(comparison))
     if comparison.warnings:
@@ -39,14 +39,14 @@ def show(comparison: Comparison, *, rows: int = versus.SHOWN, stream: TextIO | N
             *(Text.assemble(("warning ", "yellow"), printable(w)) for w in comparison.warnings)
         )
     metrics = comparison.metrics.values()
-    notes = [note for metric in metrics for note in versus.notes(metric)]
+    notes = [note for metric in metrics for note in told.notes(metric)]
     if notes:
         screen.block(*map(Text, notes))
-    advice = versus.all_advice(comparison)
+    advice = told.all_advice(comparison)
     if advice:
         screen.block(Text("What so many examples can show", "bold"), *map(Text, advice))
     for worse in (True, False):
-        _moves(screen, versus.moves(comparison, worse=worse, most=rows), worse=worse)
+        _moves(screen, told.moves(comparison, worse=worse, most=rows), worse=worse)
 
 
 def _metrics(comparison: Comparison) -> Table:
@@ -58,7 +58,7 @@ def _metrics(comparison: Comparison) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("finding", overflow="fold")
     for metric in comparison.metrics.values():
-        shown = versus.figures(metric)
+        shown = told.figures(metric)
         missing = metric.n_pairs < metric.n_examples
         table.add_row(
             Text(printable(shown.metric)),
@@ -77,16 +77,16 @@ def _gates(comparison: Comparison) -> Table:
         table.add_row(
             Text(printable(outcome.threshold)),
             Text(outcome.verdict, _STYLES[outcome.verdict]),
-            versus.signed(outcome.value),
+            told.signed(outcome.value),
             Text(printable(outcome.reason)),
         )
     return table
 
 
-def _moves(screen: Screen, moves: versus.Moves, *, worse: bool) -> None:
+def _moves(screen: Screen, moves: told.Moves, *, worse: bool) -> None:
     if not moves.total:
         return
-    words = ("broken" if worse else "fixed") if moves.fixed else ("worse" if worse else "better")
+    words = told.word_of(moves, worse=worse)
     some = f", {len(moves.shown)} of them here" if 0 < len(moves.shown) < moves.total else ""
     screen.block(
         Text(f"{words}: {count(moves.total, 'example')}{some}", "bold red" if worse else "green")
@@ -104,7 +104,7 @@ def _moves(screen: Screen, moves: versus.Moves, *, worse: bool) -> None:
         screen.block(*parts)
 
 
-def _lines(moved: versus.Moved) -> Table:
+def _lines(moved: told.Moved) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2), header_style="dim")
     for heading in ("expected", "old", "new"):
         table.add_column(heading, overflow="fold")
