@@ -4,7 +4,7 @@ What came from traces is an agent's or a stranger's text: it is escaped, what ca
 is written out, and long texts are cut. The page's own policy lets nothing run or load but its one
 style and one script, by their hashes. Without the script everything can still be read; with it rows
 are filtered, sorted and leafed through. Of runs of more than 5,000 rows those to look at first are
-shown, and of rows after the first eight million letters no more than scores and comments.
+shown, and of rows after the first two million letters no more than scores and comments.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from trajgrade.thresholds import statistic
 
 MOST_ROWS = 5000
 MOST_LETTERS = 4000
-MOST_OF_ALL = 8_000_000
+MOST_OF_ALL = 2_000_000
+_PLACE = 300  # letters that one call beside another takes
 _TIMES = {"median": "median", "p90": "p90", "p95": "p95", "longest": "max"}
 _BARS = 10
 _HEIGHT = 24
@@ -214,7 +215,9 @@ def _row(row: Row, metrics: dict[str, int], run: Run, *, bare: bool) -> dict[str
         "took": "" if row.latency_in_seconds is None else f"{row.latency_in_seconds:,.3f} s",
         "evidence": evidence,
         "bare": bare,
-        "letters": len(evidence) + sum(len(one["comment"]) for one in results) + 300 * len(turns),
+        "letters": len(evidence)
+        + sum(len(one["comment"]) for one in results)
+        + sum(_PLACE * len(turn.places) for turn in turns),
     }
 
 
@@ -240,8 +243,12 @@ def told_of(result: EvaluationResult) -> dict[str, Any]:
 
 
 def evidence_of(row: Row) -> str:
-    """Return what is behind the row's results, as JSON, cut."""
-    found: dict[str, Any] = {key: r.metadata for key, r in row.results.items() if r.metadata}
+    """Return what is behind the row's results, as JSON, cut; without the calls' alignment."""
+    told = {
+        key: {name: value for name, value in r.metadata.items() if name != "alignment"}
+        for key, r in row.results.items()
+    }
+    found: dict[str, Any] = {key: metadata for key, metadata in told.items() if metadata}
     if row.agent_error is not None:
         found["agent_error"] = str(row.agent_error)
     if not found:
