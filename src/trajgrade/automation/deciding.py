@@ -139,7 +139,11 @@ class Decider:
             )
         item = _item(job, record, pieces, now)
         try:
-            self._carry_out(item, rule, job.place, job.because)
+            if job.tries > TRIES:
+                said = f"it ended its worker; tried {TRIES} times"
+                item.outcomes.append(_outcome(item, rule, job.place, said))
+            else:
+                self._carry_out(item, rule, job.place, job.because)
         except TryAgainError as failed:
             error = f"{type(failed).__name__}: {failed}" if not str(failed) else str(failed)
             if job.tries < TRIES:

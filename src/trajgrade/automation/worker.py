@@ -10,7 +10,6 @@ store cannot be reached, the worker waits and goes on.
 from __future__ import annotations
 
 import logging
-import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from trajgrade.automation.deciding import Decider, Loaded
 from trajgrade.automation.making import Place
 from trajgrade.automation.rules import Rules
 from trajgrade.errors import StoreError
-from trajgrade.inbox import Finished, Job
+from trajgrade.inbox import DIED, Finished, Job
 from trajgrade.production import Action, Inbox
 
 AT_ONCE = 64  # traces that are decided in one transaction
@@ -82,9 +81,7 @@ class Worker:
             return 0
         with self._held(jobs):
             loaded = self._inbox.loaded([job.trace_id for job in jobs])
-            alone = [job for job in jobs if job.tries > 1 and not job.rule]
-            random.shuffle(alone)  # so that one that ends its worker does not always come first
-            together = [job for job in jobs if job not in alone]
+            together, alone = _apart(jobs)
             self._inbox.finish([self._decided(job, loaded) for job in together])
             for job in alone:
                 self._inbox.finish([self._decided(job, loaded)])
@@ -98,13 +95,14 @@ class Worker:
             return 0
         with self._held(jobs):
             loaded = self._inbox.loaded([job.trace_id for job in jobs])
-            for _ in pool.map(lambda job: self._inbox.finish([self._acted(job, loaded)]), jobs):
-                pass
+            for some in _apart(jobs):
+                for _ in pool.map(lambda job: self._inbox.finish([self._acted(job, loaded)]), some):
+                    pass
         return len(jobs)
 
     def _decided(self, job: Job, loaded: Mapping[str, Loaded]) -> Finished:
         now = self._clock()
-        if job.tries > DEATHS and not job.rule:
+        if job.tries > DEATHS and job.error == DIED:
             return Finished(job=job, error=f"it ended its worker {DEATHS} times", at=now)
         givers = self._decider.waits_for(job)
         try:
@@ -191,3 +189,9 @@ class Worker:
             if not done:
                 self._awake.wait(_IDLE)
                 self._awake.clear()
+
+
+def _apart(jobs: Sequence[Job]) -> tuple[list[Job], list[Job]]:
+    """Return the jobs that are done together, and those that may end whoever does them."""
+    alone = [job for job in jobs if job.error == DIED]
+    return [job for job in jobs if job.error != DIED], alone

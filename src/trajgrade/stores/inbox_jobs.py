@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Select, and_, case, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from trajgrade.errors import StoreError
-from trajgrade.inbox import Job, JobKind, NewJob
+from trajgrade.inbox import DIED, Job, JobKind, NewJob
 from trajgrade.stores.growing import searchable
 from trajgrade.stores.inbox_reading import JOB, Database, InboxReading
 from trajgrade.stores.inbox_tables import JOBS
@@ -78,8 +78,8 @@ class InboxJobs(InboxReading):
         with self._database.changing() as connection:
             found = [
                 job
-                for query in (first, left)
-                for job in connection.execute(_taken(query, until)).mappings()
+                for query, more in ((left, {"error": DIED}), (first, {}))
+                for job in connection.execute(_taken(query, until).values(more)).mappings()
             ]
         return [Job(**row) for row in found]
 
