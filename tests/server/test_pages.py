@@ -61,7 +61,7 @@ def agent(better: bool) -> Any:
     return answer
 
 
-def rows(count: int = 120) -> list[dict[str, Any]]:
+def rows(count: int = 60) -> list[dict[str, Any]]:
     found = []
     for n in range(count):
         asked = f"row {n}" if n else HOSTILE
@@ -107,8 +107,8 @@ def fill(served: Served) -> None:
             name=f"agent {'new' if better else 'old'}", experiment="flights",
             thresholds={"trajectory_match": 0.5},
         )  # fmt: skip
-    store.datasets.put("flights", rows(60))
-    changed = rows(61)
+    store.datasets.put("flights", rows(12))
+    changed = rows(13)
     changed[2]["reference_outputs"] = HOSTILE
     store.datasets.put("flights", [{**row, "split": "test"} for row in changed], note=HOSTILE)
     store.datasets.tag("flights", "prod", 1)
@@ -120,13 +120,14 @@ def fill(served: Served) -> None:
 
 
 def ended(job: Any) -> Finished:
-    if job.kind == "act":
+    if job.kind != "decide":
         return Finished(job=job, error=f"the webhook answers 500 {HOSTILE}", at=AT)
     failed = job.trace_id not in {"order-3", "ab" * 16}
+    priority = {"order-1": 6.5, "order-2": 6.0}.get(job.trace_id, 1.0)
     result = {"key": "quality", "score": 0.0, "value": False, "comment": HOSTILE, "metadata": {}}
     effects = [
         Scored(results={"quality": {**result, "error": None}}, scores={"quality": 0.0}),
-        *([Queued(queue="refunds", priority=5.0, reason=HOSTILE)] if failed else []),
+        *([Queued(queue="refunds", priority=priority, reason=HOSTILE)] if failed else []),
     ]
     done = Outcome(
         trace_id=job.trace_id, rule="failed", place=0, action="add_to_queue", state="done",
@@ -199,26 +200,44 @@ def places(served: Served) -> list[str]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_opens_without_an_error_and_keeps_nobody_out(browser, served, scheme):
+def violations(page: Any, *rules: str) -> Iterator[tuple[str, list[str]]]:
+    """What keeps people out of a page: the rule, and a few places where it is broken."""
     from axe_playwright_python.sync_playwright import Axe
 
-    shown = Opened(browser, served, color_scheme=scheme, bypass_csp=True)  # axe is a script
-    plain = Opened(browser, served, color_scheme=scheme)
+    found = Axe().run(page, options={"runOnly": [*rules]} if rules else {})
+    for one in found.response["violations"]:
+        yield one["id"], [node["html"][:200] for node in one["nodes"][:3]]
+
+
+def test_every_page_opens_without_an_error_and_keeps_nobody_out(browser, served):
+    old = served.store.runs()[1].id
+    shown = Opened(browser, served, bypass_csp=True)  # axe is a script
+    plain = Opened(browser, served)
+    alike = {  # to others, which axe sees
+        "/compare",
+        "/traces",
+        "/outcomes",
+        "/datasets",
+        "/keys",
+        f"/runs/{old}/rows/3-0",
+    }
+    wrong = []
     for place in places(served):
         plain.page.goto(place)
         assert plain.page.evaluate("window.hurt") is None, place
         wide = plain.page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
-        assert wide <= 0, f"{place} is {wide} px too wide"
+        wrong += [(place, "too wide", wide)] if wide > 0 else []
+        if place in alike:
+            continue
         shown.page.goto(place)
-        found = Axe().run(shown.page)
-        wrong = [
-            (one["id"], [node["html"][:200] for node in one["nodes"][:3]])
-            for one in found.response["violations"]
-        ]
-        assert wrong == [], place
+        wrong += [(place, *one) for one in violations(shown.page)]
+        if place in {"/", "/queue", "/rules", "/outcomes/aside", f"/runs/{old}/rows/0-0"}:
+            shown.page.emulate_media(color_scheme="dark")
+            wrong += [(place, *one) for one in violations(shown.page, "color-contrast")]
+            shown.page.emulate_media(color_scheme="light")
+    assert wrong == []
     assert plain.wrong + shown.wrong == []
     shown.context.close()
     plain.context.close()
@@ -232,7 +251,7 @@ def test_what_a_trace_holds_is_text_and_long_texts_are_one_click_away(opened, se
     assert len(text) < 60_000
     assert "49" not in page.locator("h1").inner_text()
     assert "\u202e" not in text
-    assert "\\u202eevil\\x1b[31m" in page.locator("h1").inner_text()
+    assert "\\u202eevil\\x1b[31m" in page.locator("main").inner_text()
     link = page.get_by_role("link", name="All of it, uncut").last
     whole = served.client.get(link.get_attribute("href"))
     assert whole.headers["content-type"] == "text/plain; charset=utf-8"
@@ -247,24 +266,26 @@ def test_rows_are_filtered_sorted_and_paged_by_the_server_without_a_script(brows
     page.goto(f"/runs/{old}")
     lines = page.locator("#rows tbody tr")
     assert lines.count() == 50
-    assert "row 3" in lines.first.inner_text()
+    assert "row 1" in lines.first.inner_text()
     page.get_by_role("link", name="next →").click()
-    assert "page 2, 120 in all" in page.locator("#rows").inner_text()
+    assert "page 2, 60 in all" in page.locator("#rows").inner_text()
     page.goto(f"/runs/{old}")
-    page.fill("input[name=q]", "row 11")
+    page.fill("input[name=q]", "row ")
     page.select_option("select[name=sort]", "trajectory_match")
     page.select_option("select[name=order]", "falling")
     page.get_by_role("button", name="Show", exact=True).click()
     titles = page.locator("#rows tbody th").all_inner_texts()
-    assert len(titles) == 11
-    scores = [float(text) for text in page.locator("#rows tbody tr td:nth-child(2)").all_inner_texts()]
+    assert len(titles) == 50
+    scores = [
+        float(text) for text in page.locator("#rows tbody tr td:nth-child(2)").all_inner_texts()
+    ]
     assert scores == sorted(scores, reverse=True)
     assert len(set(scores)) == 2
     page.locator("#rows tbody a").first.click()
     page.get_by_role("link", name="next row →").click()
     assert page.locator("h1").inner_text() == titles[1]
     page.get_by_role("link", name="agent old").click()
-    assert page.locator("#rows tbody tr").count() == 11
+    assert page.locator("#rows tbody tr").count() == 50
     shown.context.close()
 
 
@@ -282,7 +303,7 @@ def test_a_comparison_says_what_the_command_says(opened, served):
     for metric in found.metrics.values():
         assert told.figures(metric).change in text
     assert told.sentence(found.metrics["trajectory_match"]) in text
-    assert "Rome" in page.locator(".calls").all_inner_texts().__str__()
+    assert "Rome" in "".join(page.locator(".calls").all_text_contents())
 
 
 def test_the_keyboard_goes_everywhere(opened, served):
@@ -378,13 +399,13 @@ def test_labels_of_verdicts_are_what_judge_align_reads(served, tmp_path):
     path = tmp_path / "labels.csv"
     path.write_bytes(served.client.get("/queue/labels.csv").content)
     found = {one.id: one for one in read_labels(str(path))}
-    assert found[some[1].trace_id] == Said(some[1].trace_id, True, "quality")
+    assert found[some[1].trace_id] == Said(some[1].trace_id, "pass", "quality")
 
 
 def test_what_was_set_aside_is_tried_again(opened, served):
     page = opened.page
     page.goto("/outcomes/aside")
-    assert page.locator("tbody tr").count() == 1
+    assert page.locator("main tbody tr").count() == 1
     page.get_by_role("button", name="Try job").click()
     assert "1 job will be tried again" in page.locator("main").inner_text()
     assert served.store.inbox.set_aside() == []
@@ -398,7 +419,7 @@ def test_rules_show_their_counters_and_fields_never_seen_and_no_secret(opened, s
     page.goto("/rules")
     text = page.locator("main").inner_text()
     assert "SECRETPATH" not in page.content()
-    fired = page.locator("tbody tr").first.locator("td").all_inner_texts()
+    fired = page.locator("main tbody tr").first.locator("td").all_inner_texts()
     assert fired[4:6] == ["3", "2"]
     page.goto("/traces/order-3")
     told = page.get_by_role("region", name="Rules").inner_text()
@@ -410,18 +431,21 @@ def test_rules_show_their_counters_and_fields_never_seen_and_no_secret(opened, s
 def test_a_page_that_is_not_there_says_what_was_meant(served):
     html = {"accept": "text/html"}
     for path, said in {
-        "/run": "did you mean &#39;/runs&#39;?",
-        "/datasets/flihgts": "did you mean &#39;flights&#39;?",
+        "/run": "Did you mean &#39;/runs&#39;?",
+        "/datasets/flihgts": "Did you mean &#39;flights&#39;?",
         "/runs/nope": "nope",
         "/traces/nope": "there is no trace",
         "/queue/999999999999999999999": "no item",
         "/queue/x": "integer",
-        "/runs/latest?sort=trajectory_mach": "did you mean &#39;trajectory_match&#39;?",
+        "/runs/latest?sort=trajectory_mach": "Did you mean &#39;trajectory_match&#39;?",
         "/runs/latest/rows/1-7": "no row",
         "/static/x.css": "no file",
     }.items():
         answer = served.client.get(path, headers=html)
-        assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+        assert (answer.status_code, answer.headers["content-type"]) == (
+            404,
+            "text/html; charset=utf-8",
+        )
         assert said in answer.text, (path, answer.text[-700:])
     assert served.client.get("/api/nothing").headers["content-type"] == "application/json"
 
@@ -430,7 +454,7 @@ def test_nothing_is_changed_by_a_form_that_is_not_ours(served):
     number = served.store.inbox.reviews(state=None)[0].number
     before = served.store.inbox.review(number)
     for path in (f"/queue/{number}", "/outcomes/aside", "/theme", "/login"):
-        for fields in ({}, {"csrf_token": "0" * 64, "verdict": "accept", "job": "all"}):
+        for fields in ({"job": "all"}, {"csrf_token": "0" * 64, "verdict": "accept", "job": "all"}):
             assert served.client.post(path, data=fields).status_code == 403
     assert served.store.inbox.review(number) == before
 
@@ -444,15 +468,21 @@ def test_a_run_that_grows_is_shown_as_it_grows(opened, served):
     import msgspec
 
     record = msgspec.structs.replace(
-        finished, id=new_id(), state="running", result=None, finished_at=None, name="growing"
+        finished,
+        id=new_id(),
+        state="running",
+        result=None,
+        finished_at=None,
+        name="growing",
+        expected=60,
     )
     with store.create(record) as writer:
-        writer.append(kept[:30])
+        writer.append(kept[:15])
         opened.page.goto(f"/runs/{record.id}")
-        assert "30 of 120 rows" in opened.page.locator("#progress").inner_text()
-        writer.append(kept[30:90])
-        opened.page.locator("#progress", has_text="90 of 120 rows").wait_for()
-        writer.append(kept[90:])
+        assert "15 of 60 rows" in opened.page.locator("#progress").inner_text()
+        writer.append(kept[15:45])
+        opened.page.locator("#progress", has_text="45 of 60 rows").wait_for()
+        writer.append(kept[45:])
         writer.finish(msgspec.structs.replace(finished, id=record.id, name="growing"))
         opened.page.locator("#progress", has_text="finished").wait_for()
     assert opened.page.locator("main").get_attribute("data-live") is None

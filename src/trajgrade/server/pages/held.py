@@ -13,6 +13,8 @@ from collections.abc import Callable, Hashable
 from time import monotonic
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
+import msgspec
+
 from trajgrade.contracts import Store
 from trajgrade.earlier import key_of
 from trajgrade.record import Key, RunRecord
@@ -179,7 +181,8 @@ class Runs:
             began = monotonic()
             if known is not None and (known.rows == count or began < known.until):
                 return known.held
-            held = Held(run_of(self._store, record))
+            run = run_of(self._store, record)
+            held = Held(msgspec.structs.replace(run, interrupted=False))
             now = monotonic()
             while len(self._growing) >= _MOST:
                 del self._growing[next(iter(self._growing))]

@@ -71,6 +71,7 @@
     main.replaceChildren(...Array.from(fresh.childNodes, (node) => document.importNode(node, true)));
     all("details", main).forEach((one, at) => { one.open = open[at] || false; });
     said.textContent = "";
+    if (fresh.dataset.live === undefined) delete main.dataset.live;
     return fresh.dataset.live !== undefined;
   };
   const later = (seconds) => setTimeout(async () => {
