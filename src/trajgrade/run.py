@@ -306,7 +306,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return loaded
 
     def save(self, path: str | Path) -> None:
-        """Write the run to a file; the suffix names the format: .json, .jsonl, .csv, .md.
+        """Write the run to a file; the suffix names the format.
+
+        `.html`, `.md`, `.xml` (JUnit), `.json`, `.jsonl`, `.csv`, `.parquet`.
 
         Raises:
             UnknownNameError: There is no format of that suffix.
