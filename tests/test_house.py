@@ -23,6 +23,7 @@ FORBIDDEN = {
 VERTEX = {"notebook_utils", "prompt_data", "pipe_data_received"}
 OTHERS = {
     "data_received",  # asyncio calls a protocol's method so
+    "get_route_handler",  # FastAPI calls a route's method so
     "only_in_old",  # as in `trajgrade compare BASE NEW`
 }
 MAX_LINES = 400

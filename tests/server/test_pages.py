@@ -12,7 +12,7 @@ import pytest
 import trajgrade
 from tests.server.conftest import Served, running
 from trajgrade.automation.rules import read_rules
-from trajgrade.event import Queued, Scored
+from trajgrade.event import Effect, Queued, Scored
 from trajgrade.inbox import Change, Finished, Label, NewJob, Outcome, Piece
 
 CHROMIUM = shutil.which("chromium")
@@ -125,7 +125,7 @@ def ended(job: Any) -> Finished:
     failed = job.trace_id not in {"order-3", "ab" * 16}
     priority = {"order-1": 6.5, "order-2": 6.0}.get(job.trace_id, 1.0)
     result = {"key": "quality", "score": 0.0, "value": False, "comment": HOSTILE, "metadata": {}}
-    effects = [
+    effects: list[Effect] = [
         Scored(results={"quality": {**result, "error": None}}, scores={"quality": 0.0}),
         *([Queued(queue="refunds", priority=priority, reason=HOSTILE)] if failed else []),
     ]
@@ -526,5 +526,7 @@ def test_pages_ask_who_is_there_once_there_are_keys(browser, tmp_path):
         page.goto(f"/queue/{item.number}")
         page.get_by_role("button", name="Accept").click()
         page.wait_for_url("**/queue?queue=refunds*")
-        assert locked.store.inbox.review(item.number).label == Label(verdict=True, by="owner")
+        labelled = locked.store.inbox.review(item.number)
+        assert labelled is not None
+        assert labelled.label == Label(verdict=True, by="owner")
         shown.context.close()
