@@ -122,7 +122,7 @@ def test_a_gate_of_a_config_that_is_not_one_is_a_fault_of_it(runs: Path, command
     [
         (("good.json", "none.json"), "none.json: cannot be read"),
         (("good.json", "good_rows.json"), "is no run saved by trajgrade"),
-        (("good.json", "bad.json", "-o", "x.html"), "unknown suffix '.html'"),
+        (("good.json", "bad.json", "-o", "x.htm"), "format of a comparison '.htm'"),
         (("good.json", "bad.json", "-o", "bad.json"), "would be written over what is read"),
         (("good.json", "bad.json", "--no-regression", "trajectory_mtch"), "Did you mean"),
         (("good.json", "bad.json", "--level", "2"), "level: from 0.5 to below 1"),

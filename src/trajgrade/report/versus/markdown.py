@@ -47,6 +47,8 @@ def blocks(comparison: Comparison) -> Iterator[str]:
     if comparison.metrics:
         found = (told.figures(metric) for metric in comparison.metrics.values())
         yield table(headings, ([cell(one.metric), *one[1:]] for one in found))
+        sentences = map(told.sentence, comparison.metrics.values())
+        yield "\n".join(f"- {plain(text)}" for text in sentences)
     if comparison.warnings:
         yield "\n".join(f"- warning: {code(warning)}" for warning in comparison.warnings)
     metrics = comparison.metrics.values()

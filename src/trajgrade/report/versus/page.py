@@ -22,7 +22,7 @@ MOST_EXAMPLES = 100
 MOST_NAMES = 200
 _TONES = {"better": "good", "passed": "good", "worse": "bad", "failed": "bad", "undecided": "bad"}
 _MARKS = {"=": "same", "~": "differs", "-": "lacks", "+": "besides", "!": "moved"}
-_WIDTH, _MIDDLE = 180, 90
+_WIDTH, _MIDDLE = 140, 70
 
 
 def write(comparison: Comparison, path: Path) -> None:
