@@ -87,13 +87,13 @@ class Client:
 
 
 def killed(
-    processes: dict[str, Process], kills: int, dice: random.Random, port: int
+    processes: dict[str, Process], kills: int, dice: random.Random, port: int, folder: Path
 ) -> Counter[str]:
     """Kill a process at a random moment, and begin it anew, as many times as said."""
     told: Counter[str] = Counter()
     for _ in range(kills):
-        until_up(port)
-        time.sleep(dice.uniform(0.2, 2.5))
+        until_up(port, folder)
+        time.sleep(dice.uniform(0.05, 1.5))
         name = dice.choice([*processes])
         processes[name].kill()
         processes[name].begin()
@@ -172,10 +172,10 @@ def tried(kind: str, kills: int, folder: Path, seed: int) -> bool:
             "worker 1": Process(folder, "work", *one),
             "worker 2": Process(folder, "work", *one),
         }
-        until_up(port)
+        until_up(port, folder)
         began = time.monotonic()
         clients = [Client(name, port, stop) for name in ("a", "b")]
-        told = killed(processes, kills, dice, port)
+        told = killed(processes, kills, dice, port, folder)
         stop.set()
         for client in clients:
             client.thread.join()

@@ -138,12 +138,12 @@ def is_up(port: int) -> bool:
     return True
 
 
-def until_up(port: int, seconds: float = 60.0) -> None:
+def until_up(port: int, folder: Path, seconds: float = 120.0) -> None:
     """Wait for the server."""
     end = time.monotonic() + seconds
     while not is_up(port):
         if time.monotonic() > end:
-            raise SystemExit("the server did not come up; its log is in the folder")
+            raise SystemExit(f"no server came up: {(folder / 'serve.log').read_text()[-3000:]}")
         time.sleep(0.05)
 
 
