@@ -39,7 +39,7 @@ def add(name: str, scopes: tuple[str, ...], store: str | None) -> None:
     with open_store(store) as opened:
         opened.inbox.add_key(record)
     click.echo(key)
-    say(f"the key {name!r} is shown this once; keep it")
+    say(f"the key {name!r} is shown this once; keep it", "")
 
 
 @keys.command("list")
@@ -84,4 +84,4 @@ def revoke(name: str, store: str | None) -> None:
         if known[name].revoked_at is not None:
             raise ConfigError(f"the key {name!r} is revoked already")
         inbox.revoke_key(name, time())
-    say(f"the key {name!r} is revoked")
+    say(f"the key {name!r} is revoked", "")
