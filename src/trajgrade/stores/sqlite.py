@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import NullPool, QueuePool
 
 from trajgrade.errors import ConfigError, StoreError
 from trajgrade.record import Holder
 from trajgrade.stores.hold import HeldError, Hold, holder_of, refusal
+from trajgrade.stores.inbox_sql import SqlInbox
 from trajgrade.stores.sql import SqlStore
 
 PATIENCE = 30.0  # seconds that a writer waits for another to end its transaction
@@ -57,11 +58,18 @@ class SqliteStore(SqlStore):
 
     def __init__(self, url: str) -> None:
         self._path = _path_of(url)
-        engine = create_engine(
-            "sqlite://", creator=lambda: _connected(self._path), poolclass=NullPool
-        )
-        event.listen(engine, "begin", _begin)
-        super().__init__(engine, str(self._path))
+        super().__init__(_engine(self._path, poolclass=NullPool), str(self._path))
+
+    @property
+    def inbox(self) -> SqlInbox:
+        """What production sends, and what is done with it.
+
+        Its many small transactions share connections: where the last one closes, SQLite writes all
+        that was kept beside the file into it, which takes longer than the transaction.
+        """
+        if isinstance(self.engine.pool, NullPool):
+            self.engine = _engine(self._path, poolclass=QueuePool, max_overflow=-1)
+        return super().inbox
 
     def explain(self, error: DBAPIError) -> str:
         """Return what a fault of SQLite means, and what to do."""
@@ -104,6 +112,12 @@ class SqliteStore(SqlStore):
 
     def _lock_of(self, run_id: str) -> Path:
         return self._path.with_name(f".{self._path.name}.{run_id}.lock")
+
+
+def _engine(path: Path, **pool: Any) -> Engine:
+    engine = create_engine("sqlite://", creator=lambda: _connected(path), **pool)
+    event.listen(engine, "begin", _begin)
+    return engine
 
 
 def _path_of(url: str) -> Path:
