@@ -119,6 +119,28 @@ def test_where_no_worst_score_is_known_it_is_not_evaluated_and_the_gate_undecide
     done.stdout.fnmatch_lines(["q *1.000*3/4 tests*not_run 1*", "FAILED q >= 0.5: undecided*"])
 
 
+def test_an_evaluator_that_breaks_is_no_failure_of_the_agent(run):
+    suite = """
+class Quality:
+    key = "q"
+    range = (0.0, 1.0)
+    direction = "higher"
+
+    def evaluate(self, *, outputs, **_):
+        if outputs == "x1":
+            raise RuntimeError("quota")
+        return 1.0
+
+@pytest.mark.trajgrade(trials=4, min_pass=3)
+def test_it(trajgrade):
+    trajgrade.log_outputs(f"x{trajgrade.trial}")
+    trajgrade.evaluate(Quality())
+"""
+    done = run(suite, "--trajgrade-threshold", "q=0.8", "--trajgrade-threshold", "q/min=0")
+    assert done.ret == 1
+    done.stdout.fnmatch_lines(["q *1.000*3/4 tests*(evaluator 1)", "q >= 0.8: undecided*"])
+
+
 def test_a_case_that_breaks_counts_with_the_other_cases_of_its_function_only(run, pytester):
     suite = """
 @pytest.mark.parametrize("n", [0, 1, 2])

@@ -18,14 +18,16 @@ from typing import Any, get_args
 
 import msgspec
 
+from trajgrade.contracts import EvaluatorLike
 from trajgrade.dataset import Example
-from trajgrade.errors import ConfigError, unknown
+from trajgrade.errors import ConfigError, JudgeError, TraceError, unknown
+from trajgrade.evaluators.evaluator import described
 from trajgrade.evaluators.function import results_of
 from trajgrade.evaluators.spelling import grader
 from trajgrade.expecting import Expectation, alignment_of
 from trajgrade.jsontext import dumps, read_back
 from trajgrade.matching.values import is_number
-from trajgrade.result import EvaluationResult, ResultError, not_evaluated
+from trajgrade.result import ErrorKind, EvaluationResult, ResultError, not_evaluated
 from trajgrade.run import Row, Run
 from trajgrade.scores import Direction
 from trajgrade.summary import MetricSummary
@@ -50,6 +52,7 @@ class Case:
         self.trial = trial
         self.example = example
         self.metrics: dict[str, dict[str, Any]] = {}
+        self.evaluators: dict[str, str] = {}
         self.outcome = "failed"
         self._logged: dict[str, list[EvaluationResult]] = {}
         self._given: dict[str, Any] = {}
@@ -122,8 +125,8 @@ class Case:
         """
         built, _ = grader(evaluator)
         example = Example(id=self.name, **{**self._given, **given})
-        view = View(example)
-        found = results_of(built.evaluate(**view.of(getattr(built, "reads", "raw"))), built.key)
+        self.evaluators[built.key] = described(built)
+        found = self._graded(built, View(example))
         declared = Metric(
             built.key, getattr(built, "range", None), getattr(built, "direction", None)
         )
@@ -132,6 +135,21 @@ class Case:
             self._log(result if aligned is None else _explained(result, aligned))
             self.metrics[result.key] = declared._replace(key=result.key).to_dict()
         return found[0]
+
+    def _graded(self, built: EvaluatorLike, view: View) -> Sequence[EvaluationResult]:
+        """Return what an evaluator says; what it raises is logged as no failure of the agent."""
+        try:
+            given = view.of(getattr(built, "reads", "raw"))
+            return results_of(built.evaluate(**given), built.key)
+        except (
+            Exception
+        ) as broken:  # the evaluator may be anyone's, and the test fails all the same
+            kind: ErrorKind = "evaluator"
+            if isinstance(broken, TraceError | JudgeError):
+                kind = "trace" if isinstance(broken, TraceError) else "judge"
+            told = f"{type(broken).__name__}: {broken}"
+            self._log(EvaluationResult(built.key, comment=told, error=ResultError(kind, told)))
+            raise
 
     def expect(self, value: Any) -> Expectation:
         """Return what can be asserted of a value: `expect(outputs).trajectory_match(reference)`."""
@@ -151,7 +169,10 @@ class Case:
         """Return what was logged as plain objects, which another process can be sent."""
         row = Row(self.name, self.results, self.trial)
         often = {key: len(found) for key, found in self._logged.items() if len(found) > 1}
-        told = {"row": row, "metrics": self.metrics, "often": often, "outcome": self.outcome}
+        told = {
+            "row": row, "metrics": self.metrics, "evaluators": self.evaluators, "often": often,
+            "outcome": self.outcome,
+        }  # fmt: skip
         plain: dict[str, Any] = read_back(dumps(told))
         return plain
 
@@ -193,7 +214,9 @@ def run_of(
     """
     began, started_at = time.monotonic(), datetime.now(UTC)
     known: dict[str, Metric] = {}
+    built: dict[str, str] = {}
     for case in cases:
+        built |= case.get("evaluators", {})
         known |= {key: Metric.of(plain) for key, plain in case["metrics"].items()}
     rows = [*_completed(cases, known)]
     rows.sort(key=lambda row: (row.id, row.trial or 0))
@@ -204,7 +227,7 @@ def run_of(
         summary=summary,
         name=name,
         dataset=name,
-        evaluators={key: key for key in summary},
+        evaluators={key: built.get(key, key) for key in summary},
         outcomes=tuple(_judged(rows, known, thresholds)),
         warnings=tuple(_repeated(cases)),
         worst=tally.worst(),
