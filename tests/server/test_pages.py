@@ -303,7 +303,7 @@ def test_a_comparison_says_what_the_command_says(opened, served):
     for metric in found.metrics.values():
         assert told.figures(metric).change in text
     assert told.sentence(found.metrics["trajectory_match"]) in text
-    assert "Rome" in "".join(page.locator(".calls").all_text_contents())
+    assert "Rome" in "".join(page.locator(".both").all_text_contents())
 
 
 def test_the_keyboard_goes_everywhere(opened, served):
@@ -421,6 +421,7 @@ def test_rules_show_their_counters_and_fields_never_seen_and_no_secret(opened, s
     assert "SECRETPATH" not in page.content()
     fired = page.locator("main tbody tr").first.locator("td").all_inner_texts()
     assert fired[4:6] == ["3", "2"]
+    assert "none of the newest 5 traces has no.such" in text
     page.goto("/traces/order-3")
     told = page.get_by_role("region", name="Rules").inner_text()
     assert "does not fit" in told

@@ -8,11 +8,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
+from trajgrade.automation.items import item_of
+from trajgrade.automation.pieces import trace_of
 from trajgrade.automation.rules import Rule, Rules
+from trajgrade.inbox import TraceRecord
 from trajgrade.production import Inbox
 from trajgrade.report.plain import printable
 from trajgrade.server.guard import checked_form, needs
 from trajgrade.server.pages.asked import PER_PAGE, behind, choice, whole
+from trajgrade.server.pages.held import Lately
 from trajgrade.server.pages.layout import render, with_query
 from trajgrade.server.pages.refused import PageRoute
 from trajgrade.server.pages.shown import pretty
@@ -22,6 +26,7 @@ router = APIRouter(route_class=PageRoute, dependencies=[needs("read")])
 
 DECIDED = ("fires", "does_not_fit", "sampled_out", "disabled")
 _AT_ONCE = 1000
+_NEWEST = 30
 _AFTER = {"item": "as a trace comes", "trace_complete": "when it is complete"}
 
 Form = Annotated[dict[str, str], Depends(checked_form)]
@@ -33,7 +38,7 @@ def rules(request: Request) -> Response:
     inbox: Inbox = request.app.state.inbox
     known: Rules = request.app.state.rules
     counters = inbox.counters()
-    absent = known.never_seen()
+    absent, looked = _absent(request)
     names = {rule.name for rule in known}
     ended = sorted({word for counts in counters.values() for word in counts} - {*DECIDED})
     return render(
@@ -44,7 +49,31 @@ def rules(request: Request) -> Response:
         decided=DECIDED,
         ended=ended,
         backlog=inbox.backlog(),
+        looked=looked,
     )
+
+
+def _absent(request: Request) -> tuple[dict[str, list[str]], int]:
+    """Return, by rule, the fields that none of the newest traces has; and how many those are."""
+    state = request.app.state
+    inbox: Inbox = state.inbox
+    newest = inbox.traces(limit=_NEWEST)
+    if not hasattr(state, "pages_absent"):
+        state.pages_absent = Lately(1)
+    key = tuple((one.number, one.last_at, one.pieces, len(one.scores)) for one in newest)
+    found: dict[str, list[str]] = state.pages_absent.get(
+        key, lambda: _looked(inbox, state.rules, newest)
+    )
+    return found, len(newest)
+
+
+def _looked(inbox: Inbox, known: Rules, newest: list[TraceRecord]) -> dict[str, list[str]]:
+    asked = Rules(known)
+    for one in newest:
+        item = item_of(trace_of(inbox.pieces(one.id)), one.scores)
+        for rule in asked:
+            asked.decided(rule, one.id, item)
+    return asked.never_seen()
 
 
 def _rule(rule: Rule, counts: dict[str, int], absent: dict[str, list[str]]) -> dict[str, Any]:

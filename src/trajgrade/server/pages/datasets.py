@@ -17,7 +17,7 @@ from trajgrade.server.guard import needs
 from trajgrade.server.pages.asked import PER_PAGE, Paged, choice, paged
 from trajgrade.server.pages.layout import render, segment, text_page, with_query
 from trajgrade.server.pages.refused import PageRoute
-from trajgrade.server.pages.shown import lines, pretty, shown
+from trajgrade.server.pages.shown import differences, lines, pretty, shown
 from trajgrade.server.refusal import RefusedError
 from trajgrade.versions import LATEST, DatasetVersion, Kept, changes
 
@@ -209,8 +209,10 @@ def _changed(
             "fields": [
                 {
                     "name": printable(str(key))[:100],
-                    "old": lines(pretty(before[key])) if key in before else "",
-                    "new": lines(pretty(after[key])) if key in after else "",
+                    "sides": differences(
+                        lines(pretty(before[key])) if key in before else "not there",
+                        lines(pretty(after[key])) if key in after else "not there",
+                    ),
                 }
                 for key in keys
             ],

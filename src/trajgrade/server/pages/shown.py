@@ -7,6 +7,7 @@ how long it is; the whole of it is one click away.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 from trajgrade.errors import TraceError
@@ -191,3 +192,21 @@ def beside(row: Row) -> list[Beside]:
         Beside(cut(line.expected), cut(line.old), _MARKS.get(line.old[:1], ""))
         for line in side_by_side(row, row)
     ]
+
+
+class Lined(NamedTuple):
+    """A line of a text, and whether another text has it not."""
+
+    text: str
+    differs: bool
+
+
+def differences(old: str, new: str) -> tuple[list[Lined], list[Lined]]:
+    """Return the lines of two texts, each with whether the other has it not."""
+    before, after = old.split("\n"), new.split("\n")
+    sides: tuple[list[Lined], list[Lined]] = ([], [])
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for what, first, end, other, last in matcher.get_opcodes():
+        sides[0].extend(Lined(text, what != "equal") for text in before[first:end])
+        sides[1].extend(Lined(text, what != "equal") for text in after[other:last])
+    return sides
