@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,8 +13,12 @@ from click.testing import CliRunner
 
 import trajgrade
 from tests.judges.server import said, serving
+from tests.server.conftest import running
+from trajgrade.actions.run_evaluator import RunEvaluator
+from trajgrade.automation.loading import load_automation
 from trajgrade.automation.making import make_actions
 from trajgrade.automation.rules import read_rules
+from trajgrade.automation.worker import Worker
 from trajgrade.cli.entry import command
 from trajgrade.config import load_config
 from trajgrade.evaluation import EvalTask
@@ -85,7 +90,10 @@ def graded_by_a_rule(action: dict[str, Any], **context: Any) -> dict[str, Any]:
     block = {"rules": [{"name": "grade", "when": "always", "actions": [action]}]}
     made = make_actions(read_rules(block, actions.entries), **context)
     event = Event(id="e", rule="grade", item_id="row", trace=ROW)
-    told = made["grade", 0].act(event)
+    grading = made["grade", 0]
+    assert isinstance(grading, RunEvaluator)
+    told = grading.act(event)
+    grading.close()
     assert isinstance(told, Told)
     (effect,) = told.effects
     assert isinstance(effect, Scored)
@@ -97,6 +105,31 @@ def graded_by_a_rule(action: dict[str, Any], **context: Any) -> dict[str, Any]:
 def from_a_rule(folder: Path) -> dict[str, Any]:
     spelt = {"name": NAME, "params": PARAMS}
     return graded_by_a_rule({"type": "run_evaluator", "evaluator": spelt})
+
+
+def through_the_server(folder: Path, evaluator: Any, **judge: Any) -> dict[str, Any]:
+    """Send the trace to a server, whose rules find the reference in a dataset."""
+    (folder / "expected.jsonl").write_text(json.dumps(ROW))
+    config = folder / "rules.yaml"
+    reference = {"dataset": "expected.jsonl", "by": "id"}
+    action = {"type": "run_evaluator", "evaluator": evaluator, "reference": reference}
+    rule = {"name": "grade", "when": "always", "actions": [action]}
+    config.write_text(json.dumps({"automation": {"rules": [rule]}, **judge}))
+    found = load_automation(config)
+    with running(folder, rules=found.rules) as served:
+        trace = {"id": "row", "messages": ROW["outputs"]}
+        assert served.client.post("/api/traces", json=trace).json()["accepted"] == 1
+        worker = Worker(served.store.inbox, found.rules, found.actions(served.store))
+        pool: Any = SimpleNamespace(map=map)  # this thread, whose connections last
+        while worker.decide() + worker.act(pool):
+            pass
+        (result,) = served.client.get("/api/traces/row").json()["record"]["results"].values()
+    kept: dict[str, Any] = result
+    return kept
+
+
+def from_the_server(folder: Path) -> dict[str, Any]:
+    return through_the_server(folder, {"name": NAME, "params": PARAMS})
 
 
 def with_vertex_names(folder: Path) -> dict[str, Any]:
@@ -111,7 +144,15 @@ def with_vertex_names(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "door", [over_a_dataset, from_yaml, from_the_command, with_vertex_names, from_a_rule]
+    "door",
+    [
+        over_a_dataset,
+        from_yaml,
+        from_the_command,
+        with_vertex_names,
+        from_a_rule,
+        from_the_server,
+    ],
 )
 def test_every_door_gives_the_result_that_python_gives(
     door: Callable[[Path], dict[str, Any]], tmp_path: Path
@@ -167,6 +208,11 @@ def judged_from_a_rule(folder: Path, url: str) -> dict[str, Any]:
     return graded_by_a_rule(action, judge=judge)
 
 
+def judged_from_the_server(folder: Path, url: str) -> dict[str, Any]:
+    judge = {"model": "openai:a-model", "base_url": url, "cache": False}
+    return through_the_server(folder, {JUDGED: ASKS}, judge=judge)
+
+
 def judged_with_vertex_names(folder: Path, url: str) -> dict[str, Any]:
     rows = [{"prompt": ROW["inputs"], "reference_trajectory": ROW["reference_outputs"]}]
     task = EvalTask(dataset=rows, metrics=[{JUDGED: ASKS}])
@@ -182,6 +228,7 @@ def judged_with_vertex_names(folder: Path, url: str) -> dict[str, Any]:
         judged_from_the_command,
         judged_with_vertex_names,
         judged_from_a_rule,
+        judged_from_the_server,
     ],
 )
 def test_every_door_asks_the_judge_as_python_does(

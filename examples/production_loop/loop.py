@@ -32,15 +32,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         store = str(Path(folder) / "loop.db")
         with serving(store) as address:
-            say(f"$ trajgrade serve --config loop.yaml      # {address}")
-            say(f"$ OTEL_EXPORTER_OTLP_ENDPOINT={address} python agent.py")
+            say(f"> trajgrade serve --config loop.yaml      # {address}")
+            say(f"> OTEL_EXPORTER_OTLP_ENDPOINT={address} python agent.py")
             call([sys.executable, "agent.py"], OTEL_EXPORTER_OTLP_ENDPOINT=address)
             failures = rows_of(address, "failures", 3)
             queue = fetched(address, "/api/reviews?queue=failures")["items"]
             say(f"\n{len(queue)} traces are in the review queue; the first: {queue[0]['reason']}")
             say(f"{len(failures)} rows are in the dataset failures")
             for release, told in (("2", "as in production"), ("1", "the release before")):
-                say(f"\n$ AGENT_RELEASE={release} trajgrade run loop.yaml --dataset store:failures"
+                say(f"\n> AGENT_RELEASE={release} trajgrade run loop.yaml --dataset store:failures"
                     f"      # {told}")  # fmt: skip
                 run = [*TRAJGRADE, "run", "loop.yaml", "--dataset", "store:failures"]
                 call([*run, "--store", store], AGENT_RELEASE=release)

@@ -31,7 +31,7 @@ TRACE: dict[str, Any] = {
     ],
 }  # fmt: skip
 RIGHT = [{"name": "book", "args": {"seats": 2}}]
-TASKS = [
+TASKS: list[dict[str, Any]] = [
     {"id": "t1", "inputs": "Book  a table", "reference_outputs": RIGHT, "reference": "Done."},
     {"id": "t2", "inputs": "Cancel", "reference_outputs": []},
 ]
@@ -114,6 +114,24 @@ def test_a_trace_that_cannot_be_read_has_no_score():
     action = made({"type": "run_evaluator", "evaluator": "trajectory_single_tool_use",
                    "params": {"tool_name": "book"}})  # fmt: skip
     assert action.act(event({"what": "ever"})).says == "trajectory_single_tool_use: trace"
+
+
+@pytest.mark.parametrize("name", ["t1", "unknown"])
+def test_no_trace_brings_its_own_reference_where_one_is_looked_up(name, tasks):
+    own = [{"name": "steal", "args": {}}]
+    trace = {"id": name, "outputs": own, "reference_outputs": own, "reference": "stolen"}
+    written = {"type": "run_evaluator", "evaluator": "trajectory_f1"}
+    action = made({**written, "reference": {"dataset": tasks, "by": "id"}})
+    found = scored(action, event(trace, name))
+    assert found.scores == {"trajectory_f1": 0.0 if name == "t1" else None}
+    assert scored(made(written), event(trace, name)).scores == {"trajectory_f1": 1.0}
+
+
+def test_a_value_that_the_trace_holds_is_graded():
+    written = {"name": "field", "params": {"path": "user.rating"}, "key": "rating"}
+    action = made({"type": "run_evaluator", "evaluator": written})
+    found = scored(action, event({**TRACE, "user": {"rating": 4}}))
+    assert found.scores == {"rating": 4.0}
 
 
 def test_a_row_with_its_own_reference_needs_no_other():

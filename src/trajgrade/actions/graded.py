@@ -21,6 +21,7 @@ from trajgrade.trajectory import Trajectory
 from trajgrade.view import needs_of
 
 _AT_ONCE = 64
+_NOTHING: dict[str, Any] = {"reference_outputs": None, "reference": None}  # is expected
 _last = threading.local()
 
 
@@ -42,20 +43,24 @@ def seen(item_id: str, trace: Any, references: References | None) -> Seen:
     """Return a trace as an example, with its reference.
 
     A trace that is an object is read as a row of a dataset would be, so that one which carries its
-    own reference, or what was asked, keeps it; anything else is what the agent did.
+    own reference, or what was asked, keeps it; anything else is what the agent did. Where
+    references are looked up, only what is found there counts: no agent grades itself.
     """
     example, apart = _once(item_id, trace)
     asked = example.inputs
     found = None if references is None else references.of(item_id, trace, asked)
-    if references is None or found is None:
+    if references is None:
         return Seen(example, apart, None)
-    expected = {
+    if found is None:
+        return Seen(msgspec.structs.replace(example, **_NOTHING), apart, None)
+    beside = {
         role: getattr(found, role)
-        for role in ("inputs", "reference_outputs", "reference", "context")
+        for role in ("inputs", "context")
         if getattr(found, role) is not None
     }
+    expected = {role: getattr(found, role) for role in _NOTHING}
     fields = {**found.fields, **example.fields}
-    example = msgspec.structs.replace(example, **expected, fields=fields)
+    example = msgspec.structs.replace(example, **beside, **expected, fields=fields)
     return Seen(example, apart or references.texts_apart, found)
 
 
@@ -114,6 +119,12 @@ class ItemGrader:
         if grader.waits:
             begun = self._awaited(grader, begun)
         return dict(grader.ended(begun).row.results)
+
+    def close(self) -> None:
+        """Let go of connections to judges."""
+        if self._caller is not None:
+            self._caller.close()
+            self._caller = None
 
     def _with_stored(self, example: Example) -> Example:
         """Return the example with the values that evaluators take from the trace as they are."""

@@ -62,6 +62,10 @@ class RunEvaluator:
         """Whether nobody has to be asked."""
         return not self._grader.waits
 
+    def close(self) -> None:
+        """Let go of connections to judges; they are made anew when they are needed."""
+        self._grader.close()
+
     def act(self, event: Event) -> Told:
         """Grade the item.
 
