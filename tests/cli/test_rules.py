@@ -186,3 +186,42 @@ def test_validate_tells_of_what_is_graded_and_of_rules_in_one_file(command: Comm
     assert done.code == 0
     assert "evaluator   json_valid" in done.out
     assert "rule        grade: run_evaluator" in done.out
+
+
+@pytest.fixture
+def produced(folder: Path) -> Path:
+    """A store in which the traces have gone through the rules."""
+    from trajgrade.automation.loading import load_automation
+    from trajgrade.automation.worker import Worker
+    from trajgrade.inbox import Piece
+    from trajgrade.stores import open_store
+
+    found = load_automation(folder / "rules.yaml")
+    with open_store(folder / "kept.db") as store:
+        pieces = [
+            Piece(trace_id=one["id"], key="1", body=json.dumps(one).encode()) for one in TRACES
+        ]
+        store.inbox.accept(pieces)
+        worker = Worker(store.inbox, found.rules, found.actions(store))
+        while worker.step():
+            pass
+        store.datasets.put("tasks", [TASK])
+    return folder / "kept.db"  # fmt: skip
+
+
+def test_rules_are_listed_with_their_counters(command: Command, folder: Path, produced: Path):
+    done = command(
+        "list", "rules", "--config", folder / "rules.yaml", "--store", produced, "--json"
+    )
+    counters = {one["name"]: one["counters"] for one in json.loads(done.out)}
+    assert counters["grade"] == {"fires": 3, "done": 3}
+    assert counters["alert"] == {"fires": 1, "does_not_fit": 2, "done": 1}
+    alone = command("list", "rules", "--store", produced)
+    assert "alert  " in alone.out
+    assert "fires 1" in alone.out
+
+
+def test_datasets_are_listed(command: Command, produced: Path):
+    assert command("list", "datasets", "--store", produced).out == "tasks  v1  1 row\n"
+    (found,) = json.loads(command("list", "datasets", "--store", produced, "--json").out)
+    assert (found["name"], found["version"], found["n_rows"]) == ("tasks", 1, 1)

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from trajgrade.contracts import Store
     from trajgrade.record import RunRecord
 
-KINDS = ("evaluators", "formats", "judges", "samples", "runs")
+KINDS = ("evaluators", "formats", "judges", "actions", "samples", "runs", "datasets", "rules")
+_KEPT = ("runs", "datasets", "rules")
 
 
 @click.command("list")
@@ -19,19 +20,33 @@ KINDS = ("evaluators", "formats", "judges", "samples", "runs")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of objects.")
 @click.option("--store", metavar="URL", help="Where runs are kept; trajgrade.db if not said.")
 @click.option("--experiment", metavar="NAME", help="Only the runs of that experiment.")
-def list_(kind: str, store: str | None, experiment: str | None, *, as_json: bool) -> None:
-    """List evaluators, formats, judges, samples, or kept runs, with what each is in a line."""
+@click.option("--config", metavar="FILE", help="The rules' file; without, those that were asked.")
+def list_(kind: str, store: str | None, *, as_json: bool, **given: str | None) -> None:
+    """List what there is, by name, with what each is in a line.
+
+    Evaluators, formats, judges, actions and samples are part of trajgrade; runs and datasets are
+    kept in a store; rules are in a config file, and their counters in the store.
+    """
     from trajgrade.jsontext import dumps
 
+    experiment, config = given["experiment"], given["config"]
+    if store and kind not in _KEPT:
+        raise click.UsageError("--store and --experiment are for runs; --store for datasets, too")
+    if experiment and kind != "runs":
+        raise click.UsageError("--store and --experiment are for runs")
+    if config and kind != "rules":
+        raise click.UsageError("--config is for rules")
     if kind == "runs":
         found = _runs(store, experiment, plain=as_json)
-        if not found and not as_json:
-            click.echo("no runs are kept here", err=True)
-            return
-    elif store or experiment:
-        raise click.UsageError("--store and --experiment are for runs")
+    elif kind == "datasets":
+        found = _datasets(store, plain=as_json)
+    elif kind == "rules":
+        found = _rules(store, config, plain=as_json)
     else:
         found = _found(kind)
+    if not found and not as_json:
+        click.echo(f"no {kind} are kept here", err=True)
+        return
     if as_json:
         sys.stdout.write(f"{dumps(found, indent=2).decode()}\n")
         return
@@ -53,6 +68,54 @@ def _runs(store: str | None, experiment: str | None, *, plain: bool) -> list[dic
         if plain:
             return [msgspec.to_builtins(record) for record in records]
         return [{"name": one.id, "description": _told(one, _state(one, opened))} for one in records]
+
+
+def _datasets(store: str | None, *, plain: bool) -> list[dict[str, Any]]:
+    """Return the newest version of each kept dataset."""
+    import msgspec
+
+    from trajgrade.report.plain import count
+    from trajgrade.stores import open_store
+
+    with open_store(store) as opened:
+        kept = opened.datasets
+        found = [kept.version(name) for name in kept.names()]
+    if plain:
+        return [msgspec.to_builtins(version) for version in found]
+    return [
+        {"name": one.name, "description": f"v{one.version}  {count(one.n_rows, 'row')}"}
+        for one in found
+    ]
+
+
+def _rules(store: str | None, config: str | None, *, plain: bool) -> list[dict[str, Any]]:
+    """Return the rules of a file, and those that are counted in the store, with their counters."""
+    from trajgrade.automation.loading import Automation, load_automation
+    from trajgrade.automation.rules import Rules
+    from trajgrade.cli.rules import sums, told
+    from trajgrade.errors import StoreError
+    from trajgrade.stores import open_store
+
+    file = load_automation(config, required=True) if config else Automation(Rules(()))
+    with open_store(store or file.store) as opened:
+        try:
+            counters = opened.inbox.counters()
+        except StoreError:
+            if config is None:
+                raise
+            counters = {}  # a store that is no database counts nothing
+    rules = {rule.name: rule for rule in file.rules}
+    found = []
+    for name in dict.fromkeys([*rules, *counters]):
+        rule, counts = rules.get(name), counters.get(name, {})
+        what = told(rule) if rule is not None else "" if config is None else "not in the file"
+        if plain:
+            more = {"enabled": rule.enabled, "sample_rate": rule.sample_rate} if rule else {}
+            found.append({"name": name, "description": what, **more, "counters": counts})
+        else:
+            parts = [what, sums(counts) or "not asked yet"]
+            found.append({"name": name, "description": "  ".join(filter(None, parts))})
+    return found
 
 
 def _state(record: RunRecord, store: Store) -> str:
@@ -101,6 +164,7 @@ def _found(kind: str) -> list[dict[str, str]]:
         ]
     seams = {
         "evaluators": registry.evaluators, "formats": registry.formats, "judges": registry.judges,
+        "actions": registry.actions,
     }  # fmt: skip
     seam = seams[kind]
     return [{"name": name, "description": seam.entries[name].description} for name in seam]
