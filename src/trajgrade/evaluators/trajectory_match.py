@@ -148,6 +148,10 @@ class TrajectoryMatchEvaluator(CallComparison):
 
         if self.granularity == "message":
             return messages_agree(ours, theirs, agree, reorder=reorder, extras=in_order)
+        if len(ours) == len(theirs) == 1:  # of one message the order says nothing
+            return pairing.size == len(pairing.theirs) and (
+                in_order or len(pairing.ours) == len(pairing.theirs)
+            )
         return (embedded_in_order if in_order else equal_in_order)(ours, theirs, agree)
 
     def measure(self, paired: Paired) -> float:

@@ -25,11 +25,12 @@ def equal_in_order(ours: Messages, theirs: Messages, agree: Agree) -> bool:
     if len(left) != len(right):
         return False
     spans, reach = _spans(ours), _spans(theirs)
+    # The messages that meet a stretch are a stretch themselves: from that of its first position to
+    # that of its last.
     options = [
-        [n for n, reference in enumerate(right)
-         if spans[i][0] < reach[n][1] and reach[n][0] < spans[i][1] and agree(call, reference)]
-        for i, call in enumerate(left)
-    ]  # fmt: skip
+        [n for n in range(reach[begin][0], reach[end - 1][1]) if agree(call, right[n])]
+        for call, (begin, end) in zip(left, spans, strict=True)
+    ]
     return FREE not in maximum_matching(options, len(right))
 
 

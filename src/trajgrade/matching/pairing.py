@@ -8,13 +8,13 @@ is a preorder, equal calls are paired first, which loses nothing; the rest is Ho
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import reduce
 from operator import or_
 
 from trajgrade.lazy import lazy
 from trajgrade.matching.arguments import Comparer, CompiledRule
-from trajgrade.matching.bipartite import FREE, matched
+from trajgrade.matching.bipartite import FREE, matched, members
 from trajgrade.matching.containment import containing
 from trajgrade.trajectory import ToolCall
 
@@ -140,21 +140,28 @@ class Pairing:
             ):
                 left, right = left - 1, right - 1
                 found.append((left, right))
+        for comparer, ours, theirs in self._by_tool(range(start, left), range(start, right)):
+            found += self._tool_pairs(comparer, ours, theirs)
+        found.sort()
+        return found
+
+    def _by_tool(
+        self, left: range, right: range
+    ) -> Iterator[tuple[Comparer, list[int], list[int]]]:
+        """Yield, for each tool that both sides call, its comparer and its calls on either side."""
         name = self.rule.name if self.rule.renames else None
         theirs: dict[str, list[int]] = defaultdict(list)
-        for index in range(start, right):
+        for index in right:
             tool = self.theirs[index].name
             theirs[name(tool) if name else tool].append(index)
         ours: dict[str, list[int]] = defaultdict(list)
-        for index in range(start, left):
+        for index in left:
             tool = self.ours[index].name
             tool = name(tool) if name else tool
             if tool in theirs:
                 ours[tool].append(index)
         for tool, indices in ours.items():
-            found += self._tool_pairs(self.rule.comparer(tool), indices, theirs[tool])
-        found.sort()
-        return found
+            yield self.rule.comparer(tool), indices, theirs[tool]
 
     @lazy
     def size(self) -> int:
@@ -164,13 +171,36 @@ class Pairing:
     @lazy
     def partnered(self) -> tuple[set[int], set[int]]:
         """Which calls of P agree with some call of R, and which of R with some of P."""
-        edges = [
-            (i, j)
-            for i, call in enumerate(self.ours)
-            for j, reference in enumerate(self.theirs)
-            if self.agree(call, reference)
-        ]
-        return {i for i, _ in edges}, {j for _, j in edges}
+        ours: set[int] = set()
+        theirs: set[int] = set()
+        for comparer, left, right in self._by_tool(range(len(self.ours)), range(len(self.theirs))):
+            some, others = self._tool_partners(comparer, left, right)
+            ours.update(some)
+            theirs.update(others)
+        return ours, theirs
+
+    def _tool_partners(
+        self, comparer: Comparer, left: list[int], right: list[int]
+    ) -> tuple[Iterable[int], Iterable[int]]:
+        """Return which calls of one tool agree with some call of the other side."""
+        if comparer.relation == "ignore":
+            return left, right
+        known = self._known(left, right)
+        if comparer.relation == "equal" and known:
+            mine = {i: comparer.key(self.ours[i].args) for i in left}
+            its = {j: comparer.key(self.theirs[j].args) for j in right}
+            both = {*mine.values()} & {*its.values()}
+            return [i for i in left if mine[i] in both], [j for j in right if its[j] in both]
+        if comparer.relation == "preorder" and known:
+            ours = [comparer.prepare(self.ours[i].args) for i in left]
+            theirs = [comparer.prepare(self.theirs[j].args) for j in right]
+            if comparer.mode == "superset":
+                within = (lambda its, mine: comparer.agrees(mine, its)) if comparer.deep else None
+                others, some = _with_partners(right, left, containing(theirs, ours, within))
+                return some, others
+            deep = comparer.agrees if comparer.deep else None
+            return _with_partners(left, right, containing(ours, theirs, deep))
+        return _with_partners(left, right, self._agreeing(comparer, left, right, known=known))
 
     @property
     def vouched(self) -> tuple[int, int]:
@@ -269,3 +299,17 @@ class Pairing:
     def _matched(self, left: list[int], right: list[int], options: list[int]) -> list[Pair]:
         partner = matched(options, len(right))
         return [(i, right[n]) for i, n in zip(left, partner, strict=True) if n != FREE]
+
+
+def _with_partners(
+    one: list[int], other: list[int], options: list[int]
+) -> tuple[list[int], list[int]]:
+    """Return which of either side have a partner.
+
+    Args:
+        one: The calls of one side.
+        other: Those of the other side.
+        options: For each of one side, the set of those of the other that it agrees with.
+    """
+    reached = members(reduce(or_, options, 0))
+    return [i for i, some in zip(one, options, strict=True) if some], [other[n] for n in reached]
