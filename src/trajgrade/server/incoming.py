@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from trajgrade import detection, jsontext
 from trajgrade.dataset.example import NAMES
-from trajgrade.errors import TraceError
+from trajgrade.errors import TraceError, UnknownTraceError
 from trajgrade.glimpse import Glimpse
 from trajgrade.inbox import Piece
 from trajgrade.server import spans
@@ -25,6 +25,7 @@ from trajgrade.trajectory import Trajectory
 MOST = 10_000  # traces of one request
 _LONGEST_ID = 200
 _OTLP = "otlp_tempo"
+_DID = NAMES["outputs"]
 _NAMED = ("trace_id", *NAMES["id"])
 
 State = Literal["accepted", "repeated", "refused"]
@@ -111,7 +112,7 @@ def _is_one(document: list[Any]) -> bool:
 
 def _item(place: int, trace: Any, at: float) -> Item:
     try:
-        found = detection.read(Glimpse(trace, parsed=True))
+        found = read(trace)
     except TraceError as broken:
         return Item(place, why=str(broken))
     if found and found[0].format == _OTLP:
@@ -121,6 +122,22 @@ def _item(place: int, trace: Any, at: float) -> Item:
     if len(found) == 1:
         return Item(place, (whole(trace, found[0], at),))
     return Item(place, tuple(whole(one.to_dict(), one, at) for one in found))
+
+
+def read(trace: Any) -> list[Trajectory]:
+    """Return what trajgrade reads from a trace; of a dataset's row, from what the agent did.
+
+    Raises:
+        TraceError: It cannot be read.
+    """
+    try:
+        return detection.read(Glimpse(trace, parsed=True))
+    except UnknownTraceError:
+        row = trace if isinstance(trace, dict) else {}
+        did = next((row[name] for name in _DID if name in row), None)
+        if did is None or isinstance(did, str):
+            raise
+        return detection.read(Glimpse(did, parsed=True))[:1]
 
 
 def _of_spans(place: int, trace: Any, at: float) -> Item:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import msgspec
@@ -120,7 +120,12 @@ class InboxJobs(InboxReading):
             }
             for job in jobs
         ]  # fmt: skip
-        connection.execute(self._insert(JOBS).on_conflict_do_nothing(), values)
+        connection.execute(self._beginning, values)
+
+    @cached_property
+    def _beginning(self) -> Any:
+        """What leaves jobs behind; made once."""
+        return self._insert(JOBS).on_conflict_do_nothing()
 
 
 def _taken(query: Select[Any], until: float) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -61,9 +62,8 @@ class SqlInbox(InboxJobs):
         ]  # fmt: skip
         # in one order of traces, so that two batches never wait for each other
         ordered = sorted(values, key=itemgetter("trace_id"))
-        add = self._insert(PIECES).on_conflict_do_nothing()
         with self._database.changing() as connection:
-            made = connection.execute(add.returning(PIECES.c.trace_id, PIECES.c.key), ordered)
+            made = connection.execute(self._adding, ordered)
             fresh = {(trace_id, key) for trace_id, key in made}
             told: list[bool] = []
             new: list[dict[str, Any]] = []
@@ -75,6 +75,27 @@ class SqlInbox(InboxJobs):
             if new:
                 self._grow(connection, new)
         return told
+
+    @cached_property
+    def _adding(self) -> Any:
+        """What adds pieces: made once, since making it takes as long as running it."""
+        add = self._insert(PIECES).on_conflict_do_nothing()
+        return add.returning(PIECES.c.trace_id, PIECES.c.key)
+
+    @cached_property
+    def _growing(self) -> Any:
+        """What has traces grow."""
+        add = self._insert(TRACES)
+        came = add.excluded
+        return add.on_conflict_do_update(
+            index_elements=["id"],
+            set_={
+                "pieces": TRACES.c.pieces + came.pieces,
+                "last_at": _greater(came.last_at, TRACES.c.last_at),
+                "complete": _greater(came.complete, TRACES.c.complete),
+                "revision": TRACES.c.revision + _greater(came.complete, TRACES.c.complete),
+            },
+        ).returning(TRACES.c.id, TRACES.c.revision, TRACES.c.complete)
 
     def _grow(self, connection: Connection, pieces: list[dict[str, Any]]) -> None:
         """Have traces grow by new pieces, and those that are complete decided."""
@@ -94,19 +115,10 @@ class SqlInbox(InboxJobs):
             }
             for name, found in sorted(of.items())
         ]  # fmt: skip
-        add = self._insert(TRACES)
-        came = add.excluded
-        grown = add.on_conflict_do_update(
-            index_elements=["id"],
-            set_={
-                "pieces": TRACES.c.pieces + came.pieces,
-                "last_at": _greater(came.last_at, TRACES.c.last_at),
-                "complete": _greater(came.complete, TRACES.c.complete),
-                "revision": TRACES.c.revision + _greater(came.complete, TRACES.c.complete),
-            },
-        ).returning(TRACES.c.id, TRACES.c.revision, TRACES.c.complete)
         ready = [
-            (name, revision) for name, revision, done in connection.execute(grown, values) if done
+            (name, revision)
+            for name, revision, done in connection.execute(self._growing, values)
+            if done
         ]
         self._begin(
             connection,

@@ -15,8 +15,8 @@ from trajgrade.production import Inbox
 from trajgrade.server.api.paging import Before, Limit, Page, numbered
 from trajgrade.server.documented import doc
 from trajgrade.server.guard import needs
+from trajgrade.server.incoming import read
 from trajgrade.server.refusal import RefusedError, answer
-from trajgrade.trajectory import Trajectory
 
 router = APIRouter(prefix="/api/traces", dependencies=[needs("read")], tags=["traces"])
 
@@ -58,7 +58,7 @@ def trace(request: Request, trace_id: str) -> Response:
     raw = trace_of(inbox.pieces(trace_id))
     outcomes = tuple(inbox.outcomes(trace_id=trace_id, limit=_OUTCOMES))
     try:
-        read = Trajectory.from_any(raw).to_dict()
+        found = read(raw)
     except TraceError as broken:
         return answer(ShownTrace(record, raw, None, str(broken), outcomes))
-    return answer(ShownTrace(record, raw, read, None, outcomes))
+    return answer(ShownTrace(record, raw, found[0].to_dict(), None, outcomes))
