@@ -24,6 +24,7 @@ from loop import (
     Receiver,
     config,
     database,
+    ended,
     folder_of_our_own,
     free_port,
     posted,
@@ -172,19 +173,17 @@ def tried(kind: str, kills: int, folder: Path, seed: int) -> bool:
             "worker 1": Process(folder, "work", *one),
             "worker 2": Process(folder, "work", *one),
         }
-        until_up(port, folder)
-        began = time.monotonic()
-        clients = [Client(name, port, stop) for name in ("a", "b")]
-        told = killed(processes, kills, dice, port, folder)
-        stop.set()
-        for client in clients:
-            client.thread.join()
-        seconds = time.monotonic() - began
-        with open_store(url) as store:
+        with open_store(url) as store, ended(processes.values(), stop):
+            until_up(port, folder)
+            began = time.monotonic()
+            clients = [Client(name, port, stop) for name in ("a", "b")]
+            told = killed(processes, kills, dice, port, folder)
+            stop.set()
+            for client in clients:
+                client.thread.join()
+            seconds = time.monotonic() - began
             waited = drained(store)
-            for process in processes.values():
-                process.end()
-            store.inbox.publish()
+        with open_store(url) as store:
             accepted = {name for client in clients for name in client.accepted}
             found = count(store, accepted, receiver.keys)
     receiver.close()

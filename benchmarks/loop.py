@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -118,6 +118,17 @@ class Process:
         self.running.wait()
 
 
+@contextmanager
+def ended(processes: Iterable[Process], stop: threading.Event) -> Iterator[None]:
+    """Leave no process and no client behind, however it ends."""
+    try:
+        yield
+    finally:
+        stop.set()
+        for process in processes:
+            process.end()
+
+
 def posted(port: int, path: str, body: bytes, timeout: float = 30.0) -> tuple[int, bytes]:
     """Send a body to the server; return the status and the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
@@ -138,7 +149,7 @@ def is_up(port: int) -> bool:
     return True
 
 
-def until_up(port: int, folder: Path, seconds: float = 120.0) -> None:
+def until_up(port: int, folder: Path, seconds: float = 300.0) -> None:
     """Wait for the server."""
     end = time.monotonic() + seconds
     while not is_up(port):

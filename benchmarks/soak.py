@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from loop import (
     Receiver,
     config,
     database,
+    ended,
     folder_of_our_own,
     free_port,
     memory,
@@ -52,8 +54,8 @@ def watched(folder: Path, kind: str, seconds: float) -> list[dict[str, float]]:
             "worker 1": Process(folder, "work", *one),
             "worker 2": Process(folder, "work", *one),
         }
-        until_up(port, folder)
-        with open_store(url) as store:
+        with open_store(url) as store, ended(processes.values(), threading.Event()):
+            until_up(port, folder)
             began = time.monotonic()
             n = refused = 0
             while (now := time.monotonic() - began) < seconds:
@@ -71,8 +73,6 @@ def watched(folder: Path, kind: str, seconds: float) -> list[dict[str, float]]:
                     refused += 1
                 time.sleep(max(0.0, began + n / RATE - time.monotonic()))
             print(f"refused for a while: {refused} requests")
-        for process in processes.values():
-            process.end()
     receiver.close()
     return found
 

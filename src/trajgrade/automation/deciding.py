@@ -12,12 +12,14 @@ import hashlib
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import msgspec
 
 from trajgrade.automation.items import item_of
 from trajgrade.automation.making import Place
+from trajgrade.automation.origin import asks_for_own, origin_of
 from trajgrade.automation.pieces import trace_of
 from trajgrade.automation.rules import Rule, Rules
 from trajgrade.errors import TrajgradeError, shorten
@@ -50,9 +52,15 @@ class _Item:
 
     base: dict[str, Any] | None = None
 
+    @cached_property
+    def origin(self) -> str | None:
+        return origin_of(self.trace)
+
     def seen(self) -> dict[str, Any]:
         if self.base is None:
             self.base = item_of(self.trace)
+            if self.origin is not None:
+                self.base["trajgrade"] = {"origin": self.origin}
         return {**self.base, "scores": self.scores}
 
     def finished(self, **more: Any) -> Finished:
@@ -112,6 +120,9 @@ class Decider:
                         rule=rule.name, due_at=now + _LOOK_AGAIN,
                     )
                 )  # fmt: skip
+                continue
+            if item.origin is not None and not asks_for_own(rule):
+                item.decided[rule.name] = "own_trace"
                 continue
             decision = self.rules.decided(rule, job.trace_id, item.seen())
             item.decided[rule.name] = decision.decided

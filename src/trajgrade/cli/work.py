@@ -31,9 +31,11 @@ def work(
     machine. SIGTERM and Ctrl-C end a worker once it has ended what it has begun.
     """
     from trajgrade.automation.loading import load_automation
+    from trajgrade.automation.origin import mark
     from trajgrade.automation.worker import Worker
     from trajgrade.stores import open_store
 
+    mark(os.environ)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     found = load_automation(config, required=True)
     address = None if from_environment else store or found.store
