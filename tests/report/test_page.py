@@ -166,6 +166,41 @@ def test_calls_stand_beside_what_was_expected_with_their_arguments(opened):
 
 
 @needs_chromium
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_open_rows_with_hostile_calls_are_harmless_and_accessible(opened, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    made = [called(text[:300], **{text[:300]: text[:300]}) for text in HOSTILE]
+    wanted = [called(made[0]["name"], **{made[0]["name"]: "other"}), *WANTED]
+    judged = {"judge": "j", "model": HOSTILE[0], "asked": 1, "reasoning": "\n".join(HOSTILE[:-1])}
+
+    class Judged:
+        key = HOSTILE[2]
+
+        def evaluate(self, **_):
+            return EvaluationResult(self.key, 0.5, HOSTILE[3], HOSTILE[4], {"judge": judged})
+
+    rows = [
+        {"id": "hostile", "outputs": made, "reference_outputs": wanted},
+        {"id": "fine", "outputs": WANTED, "reference_outputs": WANTED},
+    ]
+    run = trajgrade.evaluate(
+        rows,
+        ["trajectory_match", Judged()],
+        thresholds={"trajectory_match/low": 0.9},
+        explain="all",
+    )
+    shown = opened(run, color_scheme=scheme, bypass_csp=True)  # axe is a script of its own
+    for summary in shown.locator("summary").all():
+        if summary.is_visible():
+            summary.click()
+    assert shown.locator("table.calls tbody tr").count() == len(HOSTILE) + len(WANTED) * 2
+    assert shown.evaluate("window.hurt") is None
+    assert shown.locator("main img, main a, main script").count() == 0
+    assert [one["id"] for one in Axe().run(shown).response["violations"]] == []
+
+
+@needs_chromium
 def test_rows_that_are_closed_are_printed(opened):
     shown = opened(graded([[called("find", city="Bergen")]] * 120))
     comment = shown.locator("#rows > details dd").last

@@ -9,17 +9,14 @@ shown, and of rows after the first two million letters no more than scores and c
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from trajgrade.errors import MissingExtraError
 from trajgrade.jsontext import dumps
 from trajgrade.measured import LATENCY
 from trajgrade.report import beside, digest, judged, verdicts
+from trajgrade.report.document import cut, document
 from trajgrade.report.plain import number, printable, printable_lines
 from trajgrade.report.saving import whole_file
 from trajgrade.result import EvaluationResult
@@ -29,7 +26,6 @@ from trajgrade.summary import MetricSummary
 from trajgrade.thresholds import statistic
 
 MOST_ROWS = 5000
-MOST_LETTERS = 4000
 MOST_OF_ALL = 2_000_000
 _PLACE = 300  # letters that one call beside another takes
 _TIMES = {"median": "median", "p90": "p90", "p95": "p95", "longest": "max"}
@@ -54,25 +50,17 @@ def page(run: Run) -> str:
     Raises:
         MissingExtraError: jinja2 is not installed.
     """
-    try:
-        from jinja2 import Environment, StrictUndefined
-        from markupsafe import Markup
-    except ImportError:
-        raise MissingExtraError("a report as HTML", "jinja2", "report") from None
-    style, script = _file("run.css"), _file("run.js")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     shown = _shown(run)
-    return environment.from_string(_file("run.html")).render(
+    return document(
+        "run.html",
+        ("run.css",),
+        ("run.js",),
         **figures(run),
-        **_measured(run),
+        **measured(run),
         signs=beside.SIGNS,
         rows=shown,
         hidden=len(run.rows) - len(shown),
         bare=sum(row["bare"] for row in shown),
-        style=Markup(style),  # noqa: S704 our own file
-        script=Markup(script),  # noqa: S704 our own file
-        style_hash=_hash(style),
-        script_hash=_hash(script),
     )
 
 
@@ -98,15 +86,7 @@ def figures(run: Run) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _file(name: str) -> str:
-    return files("trajgrade.report").joinpath("templates", name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _measured(run: Run) -> dict[str, Any]:
+def measured(run: Run) -> dict[str, Any]:
     """Return what judges said, and how long the agent took."""
     said = verdicts.Verdicts()
     for row in run.rows:
@@ -197,11 +177,11 @@ def _row(row: Row, metrics: dict[str, int], run: Run, *, bare: bool) -> dict[str
     results = [told_of(result) for result in row.results.values()]
     turns = [] if bare else beside.turns_of(row)
     evidence = "" if bare else evidence_of(row)
-    said = [] if bare else [*_said(row)]
-    measured = {LATENCY: row.latency_in_seconds, "failure": row.failure}
-    scores = {**{key: r.score for key, r in row.results.items()}, **measured}
+    said = [] if bare else [*said_of(row)]
+    of_agent = {LATENCY: row.latency_in_seconds, "failure": row.failure}
+    scores = {**{key: r.score for key, r in row.results.items()}, **of_agent}
     return {
-        "title": _cut(digest.title_of(row)),
+        "title": cut(digest.title_of(row)),
         "kind": kind_of(row, run),
         "scores": [
             (metrics[key], score)
@@ -211,7 +191,7 @@ def _row(row: Row, metrics: dict[str, int], run: Run, *, bare: bool) -> dict[str
         "results": results,
         "turns": turns,
         "said": said,
-        "failed": "" if row.agent_error is None else _cut(printable(str(row.agent_error))),
+        "failed": "" if row.agent_error is None else cut(printable(str(row.agent_error))),
         "took": "" if row.latency_in_seconds is None else f"{row.latency_in_seconds:,.3f} s",
         "evidence": evidence,
         "bare": bare,
@@ -221,13 +201,13 @@ def _row(row: Row, metrics: dict[str, int], run: Run, *, bare: bool) -> dict[str
     }
 
 
-def _said(row: Row) -> Iterator[tuple[str, str]]:
+def said_of(row: Row) -> Iterator[tuple[str, str]]:
     """Yield what judges said of a row in more than a line, by metric."""
     for key, result in row.results.items():
         asked = result.metadata.get("judge")
         reasoning = asked.get("reasoning") if isinstance(asked, dict) else None
         if isinstance(reasoning, str) and " ".join(reasoning.split()) != result.comment:
-            yield printable(key), "\n".join(printable_lines(_cut(reasoning)))
+            yield printable(key), "\n".join(printable_lines(cut(reasoning)))
 
 
 def told_of(result: EvaluationResult) -> dict[str, Any]:
@@ -238,7 +218,7 @@ def told_of(result: EvaluationResult) -> dict[str, Any]:
         "key": printable(result.key),
         "score": number(result.score) if result.score is not None else missing,
         "tone": "bad" if broken or result.score == 0 else "good" if result.score else "dim",
-        "comment": _cut(digest.comment_of(result)),
+        "comment": cut(digest.comment_of(result)),
     }
 
 
@@ -253,8 +233,4 @@ def evidence_of(row: Row) -> str:
         found["agent_error"] = str(row.agent_error)
     if not found:
         return ""
-    return "\n".join(printable_lines(_cut(dumps(found, indent=2).decode("utf-8", "replace"))))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}… ({len(text):,} letters)"
+    return "\n".join(printable_lines(cut(dumps(found, indent=2).decode("utf-8", "replace"))))
