@@ -52,7 +52,7 @@ def in_one_message(calls: list[ToolCall]) -> Trajectory:
 
 @pytest.mark.parametrize("mode", ["exact", "subset"])
 def test_five_thousand_calls_take_no_comparison_of_every_pair(
-    mode: str, monkeypatch: pytest.MonkeyPatch
+    mode: Any, monkeypatch: pytest.MonkeyPatch
 ):
     asked = 0
     real = arguments.same
@@ -67,7 +67,8 @@ def test_five_thousand_calls_take_no_comparison_of_every_pair(
     theirs = in_one_message([ToolCall("f", {"n": n, **PLAIN[0]}) for n in reversed(range(5000))])
     membership = TrajectoryPrecision(duplicates="membership", tool_args_match_mode=mode)
     assert membership.evaluate(outputs=ours, reference_outputs=theirs).score == 1.0
-    for kind in ("strict", "in_order"):
+    kinds: tuple[Any, ...] = ("strict", "in_order")
+    for kind in kinds:
         match = TrajectoryMatchEvaluator(mode=kind, parallel="unordered", tool_args_match_mode=mode)
         assert match.evaluate(outputs=ours, reference_outputs=theirs).score == 1.0
     assert asked < 100_000
