@@ -36,7 +36,6 @@ def test_each_score_is_an_event_in_the_trace_that_was_evaluated(hook):
     assert attributes(first) == {
         "gen_ai.evaluation.name": "f1",
         "gen_ai.evaluation.score.value": 0.5,
-        "gen_ai.evaluation.explanation": "status: error",
     }
     assert attributes(second)["gen_ai.evaluation.name"] == "exact"
     assert b"my secret" not in body
@@ -91,3 +90,31 @@ def test_an_item_without_scores_sends_nothing(hook):
     event = Event(id="e", rule="r", item_id="t", scores={"x": None})
     assert EmitOtel(endpoint(hook)).act(event) == "no scores"
     assert hook.came == []
+
+
+def test_a_trace_of_spans_is_named_by_its_root(hook):
+    spans = [
+        {"traceId": "a" * 32, "spanId": "2" * 16, "parentSpanId": "1" * 16},
+        {"traceId": "a" * 32, "spanId": "1" * 16, "parentSpanId": ""},
+    ]
+    trace = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+    event = Event(id="e", rule="r", item_id="a" * 32, trace=trace, scores={"f1": 1})
+    EmitOtel(endpoint(hook)).act(event)
+    (record,) = json.loads(hook.came[0][2])["resourceLogs"][0]["scopeLogs"][0]["logRecords"]
+    assert (record["traceId"], record["spanId"]) == ("a" * 32, "1" * 16)
+
+
+def test_a_verdict_is_a_label_and_why_is_sent_only_where_that_is_asked_for(hook):
+    results = {"polite": {"value": True, "comment": "it said thank you"}}
+    event = Event(
+        id="e", rule="r", item_id="t", because="always", scores={"polite": 1, "f1": 0.5},
+        results=results,
+    )  # fmt: skip
+    EmitOtel(endpoint(hook)).act(event)
+    EmitOtel(endpoint(hook), explain=True).act(event)
+    assert b"thank you" not in hook.came[0][2]
+    logs = json.loads(hook.came[1][2])["resourceLogs"][0]["scopeLogs"][0]["logRecords"]
+    polite, f1 = map(attributes, logs)
+    assert polite["gen_ai.evaluation.score.label"] == "pass"
+    assert polite["gen_ai.evaluation.explanation"] == "it said thank you"
+    assert f1["gen_ai.evaluation.explanation"] == "always"
