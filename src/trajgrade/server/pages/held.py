@@ -20,7 +20,7 @@ from trajgrade.earlier import key_of
 from trajgrade.record import Key, RunRecord
 from trajgrade.replay import run_of
 from trajgrade.report import digest
-from trajgrade.report.page import figures, kind_of
+from trajgrade.report.page import figures, kind_of, measured
 from trajgrade.report.plain import printable
 from trajgrade.run import Row, Run
 from trajgrade.scores import SCORED
@@ -99,7 +99,7 @@ class Held:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.told: dict[str, Any] = figures(run)
+        self.told: dict[str, Any] = {**figures(run), **measured(run)}
         self.kinds: list[str] = []
         self._keys: list[Key] = []
         self._texts: list[str] | None = None

@@ -19,6 +19,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, Stric
 from starlette.responses import HTMLResponse, Response
 
 from trajgrade import __version__
+from trajgrade.report.beside import SIGNS
 from trajgrade.report.document import cut
 from trajgrade.report.plain import count, number, printable, printable_lines
 from trajgrade.server.guard import csrf_token
@@ -124,8 +125,8 @@ def _environment() -> Environment:
     }
     found.filters |= filters
     found.globals |= {
-        "count": count, "file": address_of, "keys": KEYS, "sections": SECTIONS, "themes": THEMES,
-        "version": __version__,
+        "count": count, "file": address_of, "keys": KEYS, "sections": SECTIONS,
+        "signs": SIGNS, "themes": THEMES, "version": __version__,
     }  # fmt: skip
     return found
 

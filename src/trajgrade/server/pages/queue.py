@@ -24,14 +24,16 @@ from trajgrade.inbox import Label, Review, ReviewState, TraceRecord
 from trajgrade.jsontext import dumps, loads
 from trajgrade.production import Inbox
 from trajgrade.registry import actions
+from trajgrade.report.beside import turns_of
 from trajgrade.report.document import cut
+from trajgrade.report.page import said_of
 from trajgrade.report.plain import printable
 from trajgrade.server.guard import checked_form, needs
 from trajgrade.server.pages.asked import PER_PAGE, behind, choice, whole
 from trajgrade.server.pages.layout import render, segment, with_query
 from trajgrade.server.pages.refused import PageRoute
 from trajgrade.server.pages.shown import pretty, shown
-from trajgrade.server.pages.traces import beside_of, results_of
+from trajgrade.server.pages.traces import results_of, row_of
 from trajgrade.server.refusal import RefusedError
 from trajgrade.trajectory import Trajectory
 
@@ -136,7 +138,8 @@ def _item(
         shown=shown(data),
         whole=f"/traces/{segment(review.trace_id)}?whole=1",
         results=_judged(record, written),
-        beside=beside_of(record) if record is not None else [],
+        turns=turns_of(row_of(record)) if record is not None else [],
+        judged=[*said_of(row_of(record))] if record is not None else [],
         done=_calls(data),
         datasets=store.datasets.names(),
         written=written,

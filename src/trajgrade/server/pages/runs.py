@@ -16,7 +16,8 @@ from trajgrade.errors import DatasetError, StoreError, unknown
 from trajgrade.jsontext import read_back
 from trajgrade.record import DATASET, Key, RunRecord, State, StoredRow
 from trajgrade.report import digest
-from trajgrade.report.page import evidence_of, told_of
+from trajgrade.report.beside import turns_of
+from trajgrade.report.page import evidence_of, said_of, told_of
 from trajgrade.report.plain import number, printable
 from trajgrade.run import Row
 from trajgrade.server.guard import needs
@@ -24,7 +25,7 @@ from trajgrade.server.pages.asked import Paged, choice, paged
 from trajgrade.server.pages.held import KINDS, Held, Runs, Wanted
 from trajgrade.server.pages.layout import render, segment, text_page, with_query
 from trajgrade.server.pages.refused import PageRoute
-from trajgrade.server.pages.shown import beside, dollars, pretty, seconds, shown
+from trajgrade.server.pages.shown import dollars, pretty, seconds, shown
 from trajgrade.server.refusal import RefusedError
 from trajgrade.versions import address_of
 
@@ -227,8 +228,8 @@ def row(request: Request, name: str, key: str) -> Response:
         after=after,
         kind=held.kinds[place],
         results=[told_of(result) for result in graded.results.values()],
-        beside=beside(graded),
-        alignments=_alignments(graded),
+        turns=turns_of(graded),
+        judged=[*said_of(graded)],
         sides=_sides(example, f"{path}/rows/{known.row}-{known.trial}/whole"),
         missing=missing,
         latency=seconds(graded.latency_in_seconds),
@@ -312,16 +313,6 @@ def _sides(example: dict[str, Any], whole: str) -> list[dict[str, Any]]:
         if name is not None:
             told = shown(example[name])
             found.append({"heading": heading, "shown": told, "whole": f"{whole}?part={name}"})
-    return found
-
-
-def _alignments(graded: Row) -> list[str]:
-    found: list[str] = []
-    for result in graded.results.values():
-        for lines in digest.alignment_lines(result.metadata):
-            text = "\n".join(lines)
-            if text not in found:
-                found.append(text)
     return found
 
 

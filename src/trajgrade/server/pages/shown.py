@@ -14,13 +14,10 @@ from trajgrade.errors import TraceError
 from trajgrade.jsontext import dumps
 from trajgrade.report.document import MOST_LETTERS, cut
 from trajgrade.report.plain import number, printable, printable_lines
-from trajgrade.report.versus.calls import side_by_side
-from trajgrade.run import Row
 from trajgrade.telemetry import Telemetry
 from trajgrade.trajectory import Step, ToolCall, Trajectory
 
 MOST_STEPS = 200
-_MARKS = {"=": "same", "~": "differs", "-": "lacks", "+": "besides", "!": "moved"}
 
 
 class Call(NamedTuple):
@@ -176,22 +173,6 @@ def _args(args: Any) -> str:
         )
         return lines("\n".join(told))
     return lines(pretty(args))
-
-
-class Beside(NamedTuple):
-    """What was expected at one place, and what was called there."""
-
-    expected: str
-    got: str
-    mark: str
-
-
-def beside(row: Row) -> list[Beside]:
-    """Return the calls of a row along what was expected; empty where no metric noted them."""
-    return [
-        Beside(cut(line.expected), cut(line.old), _MARKS.get(line.old[:1], ""))
-        for line in side_by_side(row, row)
-    ]
 
 
 class Lined(NamedTuple):

@@ -13,8 +13,9 @@ from trajgrade.automation.pieces import trace_of
 from trajgrade.automation.rules import Rules
 from trajgrade.inbox import TraceRecord
 from trajgrade.production import Inbox
+from trajgrade.report.beside import turns_of
 from trajgrade.report.document import cut
-from trajgrade.report.page import told_of
+from trajgrade.report.page import said_of, told_of
 from trajgrade.report.plain import printable
 from trajgrade.result import EvaluationResult
 from trajgrade.run import Row
@@ -22,7 +23,7 @@ from trajgrade.server.guard import needs
 from trajgrade.server.pages.asked import PER_PAGE, behind, whole
 from trajgrade.server.pages.layout import render, segment, text_page
 from trajgrade.server.pages.refused import PageRoute
-from trajgrade.server.pages.shown import Beside, beside, pretty, seconds, shown
+from trajgrade.server.pages.shown import pretty, seconds, shown
 from trajgrade.server.pages.spans import Line, lines_of
 from trajgrade.server.refusal import RefusedError
 
@@ -79,7 +80,8 @@ def trace(request: Request, trace_id: str) -> Response:
         spans=spans,
         lasted=_lasted(spans),
         results=results_of(record),
-        beside=beside_of(record),
+        turns=turns_of(row_of(record)),
+        judged=[*said_of(row_of(record))],
         decisions=_decisions(request.app.state.rules, record, data),
         outcomes=inbox.outcomes(trace_id=record.id, limit=_MOST_OUTCOMES),
         reviews=[one for one in inbox.reviews(state=None) if one.trace_id == record.id],
@@ -95,9 +97,9 @@ def results_of(record: TraceRecord) -> list[dict[str, Any]]:
     return [told_of(result) for result in _results(record).values()]
 
 
-def beside_of(record: TraceRecord) -> list[Beside]:
-    """Return a trace's calls along what was expected; empty where no evaluator noted them."""
-    return beside(Row(record.id, _results(record)))
+def row_of(record: TraceRecord) -> Row:
+    """Return what evaluators have said of a trace, as a row of a run has it."""
+    return Row(record.id, _results(record))
 
 
 def _results(record: TraceRecord) -> dict[str, EvaluationResult]:
