@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.matching.strategies import PLAIN, sides
 from trajgrade.evaluators import TrajectoryMatchEvaluator, TrajectoryPrecision
-from trajgrade.matching import arguments
 from trajgrade.matching.arguments import ArgumentRule, CompiledRule
 from trajgrade.matching.pairing import Pairing
+from trajgrade.matching.values import same
 from trajgrade.trajectory import Step, ToolCall, Trajectory
 
 RULES: dict[str, Any] = {
@@ -55,14 +55,14 @@ def test_five_thousand_calls_take_no_comparison_of_every_pair(
     mode: Any, monkeypatch: pytest.MonkeyPatch
 ):
     asked = 0
-    real = arguments.same
+    real = same
 
     def counted(*given: Any) -> bool:
         nonlocal asked
         asked += 1
         return real(*given)
 
-    monkeypatch.setattr(arguments, "same", counted)
+    monkeypatch.setattr("trajgrade.matching.arguments.same", counted)
     ours = in_one_message([ToolCall("f", {"n": n}) for n in range(5000)])
     theirs = in_one_message([ToolCall("f", {"n": n, **PLAIN[0]}) for n in reversed(range(5000))])
     membership = TrajectoryPrecision(duplicates="membership", tool_args_match_mode=mode)
