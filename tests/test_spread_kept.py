@@ -16,6 +16,7 @@ import pytest
 from tests.engines.work import Marked
 from tests.test_keeping import METRICS, StopError, rows, stop_after, told, wait_until
 from trajgrade import evaluate
+from trajgrade.run import Run
 from trajgrade.stores import open_store
 
 ENGINES = ("event_loop", "process_pool")
@@ -29,8 +30,11 @@ def written(folder: Path) -> str:
     return str(path)
 
 
-@pytest.fixture(params=["runs.db", "runs/"])
+@pytest.fixture(params=["runs.db", "runs/", "parquet"])
 def store(request, tmp_path):
+    if request.param == "parquet":
+        pytest.importorskip("pyarrow")
+        return f"parquet:{tmp_path}/runs"
     return f"{tmp_path}/{request.param}"
 
 
@@ -110,6 +114,7 @@ import sys
 from tests.test_keeping import METRICS, told
 from tests.engines.work import Marked
 from trajgrade import evaluate
+from trajgrade.run import Run
 
 if __name__ == "__main__":
     url, path, folder, out, engine = sys.argv[1:]
@@ -156,3 +161,25 @@ def test_kill_9_on_all_cores_loses_and_doubles_nothing(tmp_path, store):
         assert run.state == "finished"
         assert [tuple(key) for key in opened.done(run.id)] == [(n, 0) for n in range(ROWS)]
     assert out.read_bytes() == told(evaluate(path, [*METRICS, Marked(str(tmp_path))]))
+
+
+def test_workers_write_parquet_that_other_programs_read(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path, store = written(tmp_path), f"parquet:{tmp_path}/runs"
+    run = evaluate(
+        path,
+        METRICS,
+        store=store,
+        engine="process_pool",
+        workers=2,
+        thresholds={"trajectory_f1": 0.1},
+    )
+    folder = tmp_path / "runs" / run.id
+    names = sorted(one.name for one in folder.iterdir())
+    assert names[0] == "manifest.json"
+    assert json.loads((folder / "manifest.json").read_text())["parts"] == names[1:]
+    table = parquet.read_table(folder / names[1]).to_pydict()
+    assert table["id"] == [f"row-{n}" for n in range(ROWS)]
+    assert table["trajectory_f1/score"] == [row.results["trajectory_f1"].score for row in run.rows]
+    loaded = Run.load(f"run:{run.id}", store=store)
+    assert told(loaded) == told(run)

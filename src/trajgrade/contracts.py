@@ -172,6 +172,29 @@ class Engine(Protocol):
         ...
 
 
+class PartWriter(Protocol):
+    """Writes rows in another process, apart from the run that they are of."""
+
+    def write(self, rows: Sequence[StoredRow]) -> str:
+        """Write rows; return the name by which whoever holds the run makes them a part of it."""
+        ...
+
+
+@runtime_checkable
+class Adopting(Protocol):
+    """A `RunWriter` whose rows may be written by other processes.
+
+    Attributes:
+        parts: What writes them, as plain data.
+    """
+
+    parts: PartWriter
+
+    def adopt(self, name: str, keys: Iterable[Key]) -> None:
+        """Keep rows that `parts` wrote, also in place of those that are there with their keys."""
+        ...
+
+
 class RunWriter(Protocol):
     """One run, held by this process while it grows. Closed at the end of a `with` block."""
 

@@ -17,7 +17,7 @@ from typing import Self
 
 import msgspec
 
-from trajgrade.contracts import RunWriter, Store
+from trajgrade.contracts import Adopting, PartWriter, RunWriter, Store
 from trajgrade.dataset import Example
 from trajgrade.earlier import Earlier, Retry, earlier_of, explained, key_of, plain_example
 from trajgrade.errors import StoreError, TrajgradeError
@@ -179,6 +179,11 @@ class Keeping:
         example = pack(plain_example(done.example)) if self._answered else None
         return StoredRow(key.row, key.trial, packed, example, explained(done.graded))
 
+    @property
+    def parts(self) -> PartWriter | None:
+        """What writes rows of this run in other processes; None where only this one can."""
+        return self._writer.parts if isinstance(self._writer, Adopting) else None
+
     def keep(self, parcel: Parcel, anew: bool) -> None:
         """Write rows of another process that are done.
 
@@ -186,6 +191,10 @@ class Keeping:
             parcel: The rows.
             anew: Whether they may have come before, and may be other than they were then.
         """
+        if parcel.written and isinstance(self._writer, Adopting):
+            rows = (row for again in (False, True) for row in parcel.stored(again=again))
+            self._writer.adopt(parcel.written, [row.key for row in rows])
+            return
         added, replaced = (parcel.stored(again=again) for again in (False, True))
         if added:
             (self._writer.rewrite if anew else self._writer.append)(added)

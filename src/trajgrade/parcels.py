@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
+from trajgrade.contracts import PartWriter
 from trajgrade.dataset import Example, Needs
 from trajgrade.dataset.reader import Outline
 from trajgrade.dataset.rows import Rows
@@ -39,6 +40,7 @@ class Task(NamedTuple):
         evaluators: What grades, and what is known of its metrics, pickled.
         explain: Which rows keep the alignment of their calls.
         retry: What is done once more of rows that are there.
+        parts: What keeps rows where they are graded, if they are to be kept there.
     """
 
     outline: Outline
@@ -46,6 +48,7 @@ class Task(NamedTuple):
     evaluators: bytes
     explain: Explain
     retry: Collection[Retry]
+    parts: PartWriter | None = None
 
 
 class Job(NamedTuple):
@@ -67,6 +70,7 @@ class Parcel(NamedTuple):
         kept: Which of them were graded by an earlier run, and are here as they were kept.
         again: Which of them take the place of what an earlier run has.
         marks: What tells their ids and trials from those of other rows.
+        written: What they were kept as where they were graded; empty where they were not.
     """
 
     place: int
@@ -76,6 +80,7 @@ class Parcel(NamedTuple):
     kept: Collection[int]
     again: Collection[int]
     marks: Sequence[int]
+    written: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -223,14 +228,22 @@ class _Grading(threading.Thread):
         self._left = True
 
 
+def _written(parcel: Parcel, parts: PartWriter | None) -> Parcel:
+    """Return rows, those of them written that are new, where they are to be."""
+    if parts is None:
+        return parcel
+    rows = [row for again in (False, True) for row in parcel.stored(again=again)]
+    return parcel._replace(written=parts.write(rows)) if rows else parcel
+
+
 def grade(task: Task, job: Job) -> Iterator[Parcel | Fault]:
     """Grade a slice, in whatever process this is; yield its rows as they are done."""
     grading = _Grading(task, job)
     grading.start()
     try:
         while not grading.ended.wait(AT_MOST):
-            yield from grading.done()
-        yield from grading.done()
+            yield from (_written(parcel, task.parts) for parcel in grading.done())
+        yield from (_written(parcel, task.parts) for parcel in grading.done())
         if grading.raised is not None:
             raise grading.raised
         if grading.fault is not None:

@@ -187,7 +187,12 @@ def _spread(
     """Yield what the rows come to on an engine, kept as they come."""
     kept: dict[str, Any] = {}
     if keeping is not None:
-        kept = {"there": keeping.there, "keep": keeping.keep, "retry": retry}
+        kept = {
+            "there": keeping.there,
+            "keep": keeping.keep,
+            "retry": retry,
+            "parts": keeping.parts,
+        }
     return spread(
         engine, plan.dataset, plan.evaluators, plan.metrics, needs_of(plan.evaluators),
         plan.explain, **kept,

@@ -16,7 +16,7 @@ from pickletools import genops
 from typing import get_args
 
 from trajgrade import sources
-from trajgrade.contracts import Came, Engine, EvaluatorLike
+from trajgrade.contracts import Came, Engine, EvaluatorLike, PartWriter
 from trajgrade.dataset import Dataset, Needs
 from trajgrade.dataset.marks import Marks
 from trajgrade.dataset.rows import Csv, Json, JsonLines, Parquet
@@ -76,6 +76,7 @@ def spread(
     there: Callable[[int, int], Sequence[StoredRow]] | None = None,
     retry: Collection[Retry] = (),
     keep: Callable[[Parcel, bool], None] | None = None,
+    parts: PartWriter | None = None,
     size: int = BYTES,
 ) -> Iterator[Parcel]:
     """Yield every row, those of a slice together, as slices are done.
@@ -95,6 +96,7 @@ def spread(
         retry: What of that is done once more.
         keep: Called with rows as they come, and whether they may have come before: the worker that
             graded them then died.
+        parts: What keeps rows where they are graded; `keep` is told what as.
         size: About how many bytes of a file make a job.
 
     Raises:
@@ -102,7 +104,7 @@ def spread(
         EngineError: The work failed.
     """
     packed = pickle.dumps((list(evaluators), dict(metrics)))
-    work = partial(grade, Task(dataset.outline, needs, packed, explain, frozenset(retry)))
+    work = partial(grade, Task(dataset.outline, needs, packed, explain, frozenset(retry), parts))
     slices = _Slices(dataset, there, size)
     marks = Marks()
     try:

@@ -24,13 +24,16 @@ from trajgrade.packing import pack, plain
 from trajgrade.record import Key, MadeWith, RunRecord, StoredRow, new_id
 from trajgrade.stores import open_store
 
-KINDS = ("sqlite", "jsonl", "postgresql")
+KINDS = ("sqlite", "jsonl", "parquet", "postgresql")
 
 
 @pytest.fixture(params=KINDS)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgresql":
         return str(request.getfixturevalue("postgres_url"))
+    if request.param == "parquet":
+        pytest.importorskip("pyarrow")
+        return f"parquet:{tmp_path}/runs"
     return str(tmp_path / "runs.db") if request.param == "sqlite" else f"{tmp_path}/runs/"
 
 

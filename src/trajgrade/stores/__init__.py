@@ -6,6 +6,8 @@ growing       a run in one of those, while this process writes it
 tables        their tables, as they are now
 schema        the version of the tables, and the steps from one to the next
 migrations/   those steps, numbered
+folder        runs as files of a folder
+parts         rows in Parquet files
 lines         one row as a line of JSON, and where each line lies
 hold          one process at a time
 naming        which run a name means
@@ -18,6 +20,10 @@ BUILTINS: dict[str, Entry] = {
     "jsonl": Entry(
         "trajgrade.stores.jsonlines:JsonLinesStore",
         "a folder with one JSON Lines file for each run, for diffs: folder/ or jsonl:folder",
+    ),
+    "parquet": Entry(
+        "trajgrade.stores.parquet:ParquetStore",
+        "a folder of Parquet files beside a manifest for each run: parquet:folder",
     ),
     "postgres": Entry(
         "trajgrade.stores.postgresql:PostgresqlStore",

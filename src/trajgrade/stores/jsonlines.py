@@ -9,151 +9,45 @@ that two runs can be compared line by line.
 
 from __future__ import annotations
 
-import errno
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
 import msgspec
 
-from trajgrade.errors import ConfigError, StoreError, UnknownNameError
-from trajgrade.jsontext import dumps, read_back
-from trajgrade.production import Inbox
-from trajgrade.record import Holder, Key, RunRecord, State, StoredRow
-from trajgrade.stores.hold import HeldError, Hold, holder_of, refusal
-from trajgrade.stores.kept_lines import FolderDatasets
+from trajgrade.errors import StoreError
+from trajgrade.jsontext import dumps
+from trajgrade.record import Key, RunRecord, StoredRow
+from trajgrade.stores.folder import FolderRuns, faults_told
+from trajgrade.stores.hold import Hold
 from trajgrade.stores.lines import Lines, line_of, written_whole
-from trajgrade.stores.naming import check_id, meant
-
-_SAYS = {
-    errno.ENOSPC: "the disk is full; what was written before is unharmed. Make room, and go on "
-    "with --resume",
-    errno.EDQUOT: "the disk's quota is used up; what was written before is unharmed",
-    errno.EFBIG: "the file would be larger than may be; what was written before is unharmed",
-    errno.EROFS: "the disk may only be read; name another store",
-    errno.EACCES: "may not be written or read; check the rights of the folder",
-}
 
 
-@contextmanager
-def _faults_told(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as broken:
-        said = broken.strerror or str(broken)
-        told = f"{_SAYS[broken.errno]} ({said})" if broken.errno in _SAYS else said
-        raise StoreError(f"{path}: {told}") from broken
+class JsonLinesStore(FolderRuns):
+    """Runs in a folder, as JSON Lines: `jsonl:folder`, or `folder/`."""
 
-
-class JsonLinesStore:
-    """Runs in a folder.
-
-    Args:
-        url: `jsonl:folder`; also `jsonl:///folder` for an absolute path.
-
-    Raises:
-        ConfigError: It names no folder.
-    """
-
-    def __init__(self, url: str) -> None:
-        where = url.partition(":")[2]
-        folder = where.removeprefix("//") if where.startswith("///") else where
-        if not folder or folder.startswith("//"):
-            raise ConfigError(f"{url!r} names no folder: write jsonl:folder, or folder/")
-        self._folder = Path(folder)
-        self.url = f"{self._folder}{os.sep}"
-
-    # ------------------------------------------------------------------ writing
-
-    def create(self, record: RunRecord) -> LinesWriter:
-        """Begin a run, and hold it."""
-        check_id(record.id)
-        with _faults_told(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
-
-        def begun() -> None:
-            self._rows_of(record.id).open("xb").close()
-            _write_record(self._record_of(record.id), record)
-
-        return self._held(record.id, begun)
-
-    def reopen(self, run_id: str) -> LinesWriter:
-        """Hold a run that exists, to go on with it."""
-        self._check(run_id)
-        return self._held(run_id, lambda: None)
-
-    def _held(self, run_id: str, begin: Callable[[], None]) -> LinesWriter:
-        with _faults_told(self._folder):
-            try:
-                hold = Hold(self._lock_of(run_id))
-            except HeldError as held:
-                raise StoreError(f"{self.url}: {refusal(run_id, held.holder)}") from None
-            try:
-                begin()
-                return LinesWriter(run_id, self._rows_of(run_id), self._record_of(run_id), hold)
-            except BaseException:
-                hold.let_go()
-                raise
-
-    def delete(self, run_id: str) -> None:
-        """Forget a run and its rows, unless a process holds it."""
-        with self.reopen(run_id), _faults_told(self._folder):
-            self._record_of(run_id).unlink(missing_ok=True)
-            self._rows_of(run_id).unlink(missing_ok=True)
-
-    # ------------------------------------------------------------------ reading
-
-    def runs(
-        self,
-        *,
-        experiment: str | None = None,
-        config_hash: str | None = None,
-        state: State | None = None,
-        limit: int | None = None,
-    ) -> list[RunRecord]:
-        """Return the records of runs, the newest first."""
-        wanted = {"experiment": experiment, "config_hash": config_hash, "state": state}
-        found: list[RunRecord] = []
-        for run_id in self._ids():
-            if limit is not None and len(found) >= limit:
-                break
-            record = self._read_record(run_id)
-            if all(given in (None, getattr(record, name)) for name, given in wanted.items()):
-                found.append(record)
-        return found
-
-    def run(self, name: str) -> RunRecord:
-        """Return one run's record by its id, by a unique beginning or end of it, or `latest`."""
-        try:
-            return self._read_record(meant(name, self._ids()))
-        except UnknownNameError as wrong:
-            wrong.args = (f"{self.url}: {wrong}",)
-            raise
-
-    def _ids(self) -> list[str]:
-        """Return the ids, the newest first; of other files in the folder, none is a run."""
-        with _faults_told(self._folder):
-            if not self._folder.is_dir():
-                return []
-            names = {entry.name for entry in os.scandir(self._folder)}
+    def found(self) -> Iterable[str]:
+        """Return the ids of the runs: both files are there."""
+        names = {entry.name for entry in os.scandir(self.folder)}
         stems = (name.removesuffix(".json") for name in names if name.endswith(".json"))
-        return sorted((stem for stem in stems if f"{stem}.jsonl" in names), reverse=True)
+        return (stem for stem in stems if f"{stem}.jsonl" in names)
 
-    def _read_record(self, run_id: str) -> RunRecord:
-        path = self._record_of(run_id)
-        with _faults_told(path):
-            text = path.read_bytes()
-        try:
-            return msgspec.convert(read_back(text), RunRecord)
-        except ValueError as wrong:
-            raise StoreError(f"{path}: it is no record of a run: {wrong}") from None
+    def begin(self, record: RunRecord) -> None:
+        """Make both files."""
+        self._rows_of(record.id).open("xb").close()
+        _write_record(self.record_of(record.id), record)
 
-    def holder(self, run_id: str) -> Holder | None:
-        """Return the process that writes a run now; None where none does."""
-        return holder_of(self._lock_of(run_id))
+    def writer(self, run_id: str, hold: Hold) -> LinesWriter:
+        """Return what writes a run that is held."""
+        return LinesWriter(run_id, self._rows_of(run_id), self.record_of(run_id), hold)
+
+    def forget(self, run_id: str) -> None:
+        """Remove both files."""
+        self.record_of(run_id).unlink(missing_ok=True)
+        self._rows_of(run_id).unlink(missing_ok=True)
 
     def rows(self, run_id: str) -> Iterator[StoredRow]:
         """Yield a run's rows in the order of their keys, few of them in memory at a time."""
@@ -172,49 +66,16 @@ class JsonLinesStore:
         return len(self._lines(run_id))
 
     def _lines(self, run_id: str) -> Lines:
-        self._check(run_id)
-        with _faults_told(self._rows_of(run_id)):
+        self.check(run_id)
+        with faults_told(self._rows_of(run_id)):
             return Lines(self._rows_of(run_id))
 
-    def _check(self, run_id: str) -> None:
-        check_id(run_id)
-        if not self._record_of(run_id).is_file():
-            raise StoreError(f"{self.url}: there is no run {run_id}")
-
     def _rows_of(self, run_id: str) -> Path:
-        return self._folder / f"{run_id}.jsonl"
+        return self.folder / f"{run_id}.jsonl"
 
-    def _record_of(self, run_id: str) -> Path:
-        return self._folder / f"{run_id}.json"
-
-    def _lock_of(self, run_id: str) -> Path:
-        return self._folder / f".{run_id}.lock"
-
-    # ------------------------------------------------------------------ datasets
-
-    @property
-    def datasets(self) -> FolderDatasets:
-        """The datasets that are kept here."""
-        return FolderDatasets(self._folder / "datasets")
-
-    @property
-    def inbox(self) -> Inbox:
-        """Raise an error: a folder cannot hold a queue."""
-        raise StoreError(
-            f"{self.url}: automation needs a database: name an SQLite file, such as trajgrade.db, "
-            "or postgresql://…"
-        )
-
-    # ------------------------------------------------------------------ the end
-
-    def close(self) -> None:
-        """Let go of files: none is open."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.close()
+    def record_of(self, run_id: str) -> Path:
+        """Return where a run's record is."""
+        return self.folder / f"{run_id}.json"
 
 
 class LinesWriter:
@@ -257,7 +118,7 @@ class LinesWriter:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._lock, _faults_told(self._path):
+        with self._lock, faults_told(self._path):
             if self._hold is None:
                 raise StoreError(f"the run {self.run_id} was let go; reopen it to write it")
             yield

@@ -2,6 +2,7 @@
 
     runs.db, sqlite:///runs.db       one SQLite file
     runs/, jsonl:runs                a folder of JSON Lines files
+    parquet:runs                     a folder of Parquet files beside manifests
     postgresql://user@host/name      a PostgreSQL database
 
 Without an address, the one in `TRAJGRADE_STORE`; without that, `trajgrade.db` in the working
