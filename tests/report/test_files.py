@@ -120,7 +120,7 @@ def test_markdown_shows_hostile_text_as_text(hostile: Run, tmp_path: Path):
         == "<details><summary>Rows to begin with</summary></details>"
     )
     columns = [t for t in tokens if t.type == "th_open"]
-    assert len(columns) == len(["metric", "mean", "std", "scored", "notes"])
+    assert len(columns) == len(["metric", "mean", "95% interval", "std", "scored", "notes"])
 
 
 def test_markdown_of_a_failed_gate_begins_with_it(plain: Run, tmp_path: Path):

@@ -35,8 +35,18 @@ def line_with(text: str, start: str) -> list[str]:
 def test_metrics_are_shown_with_mean_deviation_and_coverage(plain: Run):
     text = shown(plain)
     assert text.startswith("plain: 4 rows from dataset in ")
-    assert line_with(text, "metric") == ["metric", "mean", "std", "scored", "notes"]
-    assert line_with(text, "trajectory_match  ") == ["trajectory_match", "0.250", "0.500", "4/4"]
+    assert line_with(text, "metric") == ["metric", "mean", "95%", "interval", "scored", "notes"]
+    assert " ".join(line_with(text, "trajectory_match  ")) == (
+        "trajectory_match 0.250 0.046 to 0.699 4/4"  # Wilson's, of 1 in 4
+    )
+
+
+def test_a_wide_screen_shows_the_standard_deviation_too(
+    plain: Run, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "120")
+    found = " ".join(line_with(shown(plain), "trajectory_match  "))
+    assert found == "trajectory_match 0.250 0.046 to 0.699 0.500 4/4"
 
 
 def test_a_mean_over_few_rows_says_so_and_what_the_others_could_make_of_it(broken: Run):
@@ -51,7 +61,7 @@ def test_a_mean_over_few_rows_says_so_and_what_the_others_could_make_of_it(broke
     assert summary["mean_if_missing"] == {"worst": 0.25, "best": 1.0}
     text = shown(broken)
     found = " ".join(line_with(text, "quality  "))
-    assert found.startswith("quality 1.000 - 1/4 3 evaluator errors; with them 0.250 to")
+    assert found.startswith("quality 1.000 0.207 to 1.000 1/4 3 evaluator errors; with them")
     assert line_with(text, "quality >= 0.5")[3] == "undecided"
     assert "evaluator: RuntimeError: quota" in text
 
@@ -78,7 +88,7 @@ def test_vacuous_rows_are_said_with_the_mean_without_them():
         [*ROWS, row("free", calls("find"), [])], ["trajectory_any_order_match"]
     )
     found = " ".join(line_with(shown(run), "trajectory_any_order_match  "))
-    assert found == "trajectory_any_order_match 0.600 0.548 5/5 1 vacuous, 0.500 without"
+    assert found == "trajectory_any_order_match 0.600 0.231 to 0.882 5/5 1 vacuous, 0.500"
 
 
 def test_rows_without_reference_are_counted_and_not_shown_as_bad():
@@ -86,7 +96,7 @@ def test_rows_without_reference_are_counted_and_not_shown_as_bad():
     text = shown(run)
     assert (
         " ".join(line_with(text, "trajectory_match  "))
-        == "trajectory_match 1.000 - 1/2 1 no_reference"
+        == "trajectory_match 1.000 0.207 to 1.000 1/2 1 no_reference"
     )
     assert "example none" not in text
 

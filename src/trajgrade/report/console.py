@@ -42,6 +42,11 @@ class Screen:
             legacy_windows=False,
         )
 
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return self._console.width
+
     def block(self, *parts: RenderableType) -> None:
         """Print parts below each other, without blanks at the ends of lines."""
         with self._console.capture() as capture:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from trajgrade.errors import shorten
+from trajgrade.intervals import LEVEL
 from trajgrade.report.plain import count, number, printable
 from trajgrade.result import ERRORS, EvaluationResult
 from trajgrade.run import Explain, Row, Run
@@ -35,6 +36,15 @@ def heading(run: Run) -> str:
 def metrics_of(run: Run) -> dict[str, MetricSummary]:
     """Return the metrics, and what latency and failure of the agent come to."""
     return {**run.summary, **run.agent}
+
+
+INTERVAL = f"{LEVEL:.0%} interval"
+
+
+def interval_of(metric: MetricSummary) -> str:
+    """Return between which values the mean lies, at 95 % confidence; a dash if that is unknown."""
+    interval = metric.interval()
+    return "-" if interval is None else f"{number(interval.low)} to {number(interval.high)}"
 
 
 def notes_of(metric: MetricSummary) -> list[str]:

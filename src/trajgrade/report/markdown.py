@@ -44,10 +44,10 @@ def _blocks(run: Run) -> Iterator[str]:
             ),
         )
     yield table(
-        ["metric", "mean", "std", "scored", "notes"],
+        ["metric", "mean", digest.INTERVAL, "std", "scored", "notes"],
         (
             [
-                cell(key), number(metric.mean), number(metric.std),
+                cell(key), number(metric.mean), digest.interval_of(metric), number(metric.std),
                 f"{metric.n_scored}/{metric.n_total}", plain("; ".join(digest.notes_of(metric))),
             ]
             for key, metric in digest.metrics_of(run).items()

@@ -14,6 +14,8 @@ from trajgrade.report.plain import count, number, printable
 from trajgrade.run import Explain, Run
 from trajgrade.thresholds import Outcome
 
+_WIDE = 100  # columns from which there is room for the standard deviation, too
+_LONG = 32  # a metric's name is on one line up to here, and notes fold
 _VERDICT_STYLES = {"passed": "green", "failed": "bold red", "undecided": "bold yellow"}
 
 
@@ -34,7 +36,7 @@ def show(
     """
     screen = Screen(stream)
     screen.block(Text(digest.heading(run), "bold"))
-    screen.block(_metrics(run))
+    screen.block(_metrics(run, wide=screen.width >= _WIDE))
     if run.judge_alignment:
         remarks = [Text(printable(text)) for text in judged.remarks(run)]
         screen.block(_judges(run), *remarks)
@@ -71,14 +73,17 @@ def _table(*headings: str) -> Table:
     return table
 
 
-def _metrics(run: Run) -> Table:
-    table = _table("metric", "mean", "std", "scored")
+def _metrics(run: Run, *, wide: bool) -> Table:
+    table = _table("metric", "mean", digest.INTERVAL, *(["std"] if wide else []), "scored")
     table.add_column("notes", overflow="fold")
-    for key, metric in digest.metrics_of(run).items():
+    found = digest.metrics_of(run)
+    table.columns[0].no_wrap = all(len(printable(key)) <= _LONG for key in found)
+    for key, metric in found.items():
         table.add_row(
             Text(printable(key)),
             number(metric.mean),
-            number(metric.std),
+            digest.interval_of(metric),
+            *([number(metric.std)] if wide else []),
             Text(
                 f"{metric.n_scored}/{metric.n_total}",
                 "" if metric.n_scored == metric.n_total else "yellow",
