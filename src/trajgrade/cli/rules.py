@@ -66,11 +66,12 @@ def test(config: str, traces: str, store: str | None, *, run: bool, as_json: boo
 
     found = _loaded(config, store)
     trying = Trying(found, store=store, grades=run)
-    faults = 0
+    faults = n_tried = 0
     with closed_quietly():
         try:
             for name, trace in recorded(traces):
                 tried = trying.on(name, trace)
+                n_tried += 1
                 _tell(tried, as_json=as_json)
                 if tried.unreadable:
                     faults += 1
@@ -78,7 +79,7 @@ def test(config: str, traces: str, store: str | None, *, run: bool, as_json: boo
         except (DatasetError, TraceError) as broken:
             faults += 1
             say(str(broken))
-        if not as_json:
+        if n_tried and not as_json:
             _sum_up(found.rules)
     for name, paths in found.rules.never_seen().items():
         scores = [path for path in paths if path.startswith("scores.")]
