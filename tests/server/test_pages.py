@@ -289,6 +289,17 @@ def test_rows_are_filtered_sorted_and_paged_by_the_server_without_a_script(brows
     shown.context.close()
 
 
+def test_what_changed_in_a_row_is_marked_line_by_line(opened):
+    opened.page.goto("/datasets/flights/changes?old=v1&new=v2")
+    assert "1 row added, 0 removed, 12 changed." in opened.page.locator("main").inner_text()
+    old, new = opened.page.locator("details", has_text="row 2").locator(".diff").first.locator(
+        "pre"
+    ).all()  # fmt: skip
+    assert old.inner_text().splitlines()[:3] == ["[", "  {", '    "name": "find",']
+    assert old.locator("mark").count() > 3
+    assert new.locator("mark").first.inner_text().startswith("<script>window.hurt")
+
+
 def test_a_comparison_says_what_the_command_says(opened, served):
     from trajgrade.comparison.comparing import compare
     from trajgrade.report.versus import told

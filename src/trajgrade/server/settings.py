@@ -31,7 +31,6 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         backlog: Jobs that may wait before new traces are refused for a while.
         waiting: Pieces that may wait to be written before more are refused for a while.
         body_timeout: Seconds within which a body must have come.
-        quiet: Seconds without a new span after which a trace without an ended root is complete.
         workers: How many work at the rules beside the server; 0 for none.
     """
 
@@ -45,7 +44,6 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     backlog: Count = 200_000
     waiting: Count = 5_000
     body_timeout: Seconds = 30.0
-    quiet: Seconds = 30.0
     workers: Annotated[int, msgspec.Meta(ge=0, le=64)] = 1
 
     @property
