@@ -176,7 +176,7 @@ def _args(args: Any) -> str:
 
 
 class Lined(NamedTuple):
-    """A line of a text, and whether another text has it not."""
+    """A line of a text, with its end, and whether another text has it not."""
 
     text: str
     differs: bool
@@ -188,6 +188,6 @@ def differences(old: str, new: str) -> tuple[list[Lined], list[Lined]]:
     sides: tuple[list[Lined], list[Lined]] = ([], [])
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     for what, first, end, other, last in matcher.get_opcodes():
-        sides[0].extend(Lined(text, what != "equal") for text in before[first:end])
-        sides[1].extend(Lined(text, what != "equal") for text in after[other:last])
+        sides[0].extend(Lined(f"{text}\n", what != "equal") for text in before[first:end])
+        sides[1].extend(Lined(f"{text}\n", what != "equal") for text in after[other:last])
     return sides
