@@ -209,10 +209,10 @@ def test_what_the_agent_did_can_be_the_reference():
 
 def test_people_are_told_why():
     action = made(
-        {"type": "add_to_queue", "queue": "q", "priority": 5, "reason": "{item_id}: {because} {x}"}
+        {"type": "add_to_queue", "queue": "q", "priority": 5, "reason": "{item_id}: {because} {}"}
     )
     assert action.act(event()).effects == (
-        Queued(queue="q", priority=5.0, reason="t1: it fits {x}"),
+        Queued(queue="q", priority=5.0, reason="t1: it fits {}"),
     )
     assert action.fast
 

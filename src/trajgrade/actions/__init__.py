@@ -1,6 +1,7 @@
 """Actions: what a rule does with an item that fits. A name is imported only when a rule has it.
 
 addresses     where a webhook may go
+filling       what is known of a firing, put into a text
 references    what was expected of a trace, looked up in a dataset
 graded        a trace of production, graded as the rows of experiments are
 """

@@ -3,7 +3,8 @@
     - {type: add_to_queue, queue: refunds, priority: 100, reason: "{rule}: {because}"}
 
 An item is in a queue once; where it comes again before anyone has looked, the newer priority and
-reason count. `{item_id}`, `{rule}` and `{because}` in the reason are filled in by replacement.
+reason count. `{item_id}`, `{rule}`, `{because}` and `{scores.KEY}` in the reason are filled in by
+replacement.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from trajgrade.actions.filling import check, filled
 from trajgrade.errors import ConfigError, shorten
 from trajgrade.event import Event, Queued, Told
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_PLACE = re.compile(r"\{(item_id|rule|because)\}")
 _LONGEST = 1000
 
 
@@ -51,13 +52,15 @@ class AddToQueue:
         number = isinstance(self.priority, int | float) and not isinstance(self.priority, bool)
         if not number or not math.isfinite(self.priority):
             faults.append(f"priority: a finite number is needed, got {shorten(self.priority)}")
-        if not isinstance(self.reason, str):
-            faults.append(f"reason: a text is needed, got {shorten(self.reason)}")
+        try:
+            check("reason", self.reason)
+        except ConfigError as wrong:
+            faults += wrong.faults
         if faults:
             raise ConfigError(*faults)
 
     def act(self, event: Event) -> Told:
         """Put the item into the queue."""
-        reason = _PLACE.sub(lambda place: str(getattr(event, place[1])), self.reason)[:_LONGEST]
+        reason = filled(self.reason, event)[:_LONGEST]
         effect = Queued(queue=self.queue, priority=float(self.priority), reason=reason)
         return Told(f"in the queue {self.queue}", (effect,))

@@ -1,15 +1,15 @@
 """`notify`: a line in the log of whoever runs the rules.
 
-`{item_id}`, `{rule}` and `{because}` in the message are filled in by replacement.
+`{item_id}`, `{rule}`, `{because}` and `{scores.KEY}` in the message are filled in by replacement.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from trajgrade.actions.filling import check, filled
 from trajgrade.errors import ConfigError
 from trajgrade.event import Event
 
@@ -24,7 +24,7 @@ class Notify:
         message: What is written.
 
     Raises:
-        ConfigError: The message is empty.
+        ConfigError: The message is empty, or has a place that nothing is known for.
     """
 
     fast: ClassVar[bool] = True
@@ -35,10 +35,12 @@ class Notify:
         """Check the message."""
         if not isinstance(self.message, str) or not self.message.strip():
             raise ConfigError("notify: message: a text is needed")
+        check("message", self.message)
 
     def act(self, event: Event) -> str:
         """Write the line, and return it."""
-        line = re.sub(r"\{(item_id|rule|because)\}", lambda m: getattr(event, m[1]), self.message)
-        line = " ".join(line.split())  # what an agent wrote begins no line of its own
+        line = " ".join(
+            filled(self.message, event).split()
+        )  # what an agent wrote begins no line of its own
         _log.warning("%s", line)
         return line
