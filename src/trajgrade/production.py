@@ -144,6 +144,7 @@ class Inbox(Protocol):
         self,
         *,
         queue: str | None = None,
+        trace_id: str | None = None,
         state: ReviewState | None = "open",
         after: int | None = None,
         limit: int = 100,

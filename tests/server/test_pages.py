@@ -204,7 +204,8 @@ def violations(page: Any, *rules: str) -> Iterator[tuple[str, list[str]]]:
     """What keeps people out of a page: the rule, and a few places where it is broken."""
     from axe_playwright_python.sync_playwright import Axe
 
-    found = Axe().run(page, options={"runOnly": [*rules]} if rules else {})
+    options = {"resultTypes": ["violations"], **({"runOnly": [*rules]} if rules else {})}
+    found = Axe().run(page, options=options)
     for one in found.response["violations"]:
         yield one["id"], [node["html"][:200] for node in one["nodes"][:3]]
 

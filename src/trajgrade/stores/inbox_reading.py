@@ -144,6 +144,7 @@ class InboxReading:
         self,
         *,
         queue: str | None = None,
+        trace_id: str | None = None,
         state: ReviewState | None = "open",
         after: int | None = None,
         limit: int = 100,
@@ -152,6 +153,8 @@ class InboxReading:
         query = select(REVIEWS).order_by(REVIEWS.c.priority.desc(), REVIEWS.c.number).limit(limit)
         if queue is not None:
             query = query.where(REVIEWS.c.queue == searchable(queue))
+        if trace_id is not None:
+            query = query.where(REVIEWS.c.trace_id == searchable(trace_id))
         if state is not None:
             query = query.where(REVIEWS.c.state == state)
         behind = None if after is None else self.review(after)

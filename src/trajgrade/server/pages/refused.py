@@ -65,6 +65,7 @@ def refusal(request: Request, refused: RefusedError) -> Response:
         request,
         "refused.html",
         refused.status,
+        status=refused.status,
         title=_TITLES.get(refused.kind, "That did not work"),
         message=refused.message,
         allowed=[allowed] if isinstance(allowed, str) else [*allowed],

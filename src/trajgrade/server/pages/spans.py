@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from trajgrade.report.document import cut
 from trajgrade.report.plain import printable
 
-MOST = 500
 _SECOND = 1e9
 _NAMES = {
     "resources": ("resourceSpans", "resource_spans"),
@@ -46,7 +45,11 @@ class Line(NamedTuple):
 
 
 def lines_of(document: Mapping[str, Any]) -> list[Line]:
-    """Return the spans of a document, each behind the one it is within; at most 500."""
+    """Return the spans of a document, each behind the one that it is within.
+
+    A span whose parent is not there stands alone, and so does one of several that are within each
+    other.
+    """
     spans = [*_spans(document)]
     if not spans:
         return []
@@ -59,12 +62,15 @@ def lines_of(document: Mapping[str, Any]) -> list[Line]:
         parent = _of(span, "parent")
         within[parent if parent in known and parent != _of(span, "id") else None].append(span)
     found: list[Line] = []
-    waiting = [(span, 0) for span in reversed(within[None])]
-    while waiting and len(found) < MOST:
-        span, depth = waiting.pop()
-        found.append(_line(span, depth, first, whole))
-        inner = within.pop(_of(span, "id"), [])
-        waiting += [(one, depth + 1) for one in reversed(inner)]
+    outermost = within.pop(None, [])
+    while outermost:
+        waiting = [(span, 0) for span in reversed(outermost)]
+        while waiting:
+            span, depth = waiting.pop()
+            found.append(_line(span, depth, first, whole))
+            inner = within.pop(_of(span, "id"), [])
+            waiting += [(one, depth + 1) for one in reversed(inner)]
+        outermost = within.pop(next(iter(within), None), [])  # what is within each other
     return found
 
 

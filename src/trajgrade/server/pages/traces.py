@@ -30,6 +30,7 @@ from trajgrade.server.refusal import RefusedError
 router = APIRouter(route_class=PageRoute, dependencies=[needs("read")])
 
 _MOST_OUTCOMES = 200
+_MOST_SPANS = 500
 _TONES = {"fires": "good", "does_not_fit": "dim", "disabled": "dim", "sampled_out": "dim"}
 
 
@@ -77,14 +78,15 @@ def trace(request: Request, trace_id: str) -> Response:
         title=printable(cut(record.id)),
         shown=shown(data),
         whole="?whole=1",
-        spans=spans,
+        spans=spans[:_MOST_SPANS],
+        n_spans=len(spans),
         lasted=_lasted(spans),
         results=results_of(record),
         turns=turns_of(row_of(record)),
         judged=[*said_of(row_of(record))],
         decisions=_decisions(request.app.state.rules, record, data),
         outcomes=inbox.outcomes(trace_id=record.id, limit=_MOST_OUTCOMES),
-        reviews=[one for one in inbox.reviews(state=None) if one.trace_id == record.id],
+        reviews=inbox.reviews(trace_id=record.id, state=None),
     )
 
 
