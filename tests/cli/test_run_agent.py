@@ -130,3 +130,34 @@ def test_a_run_stopped_by_its_budget_is_gone_on_with(folder):
     found = json.loads(ran(folder, "--resume", "--json").stdout)
     assert (found["n_rows"], found["metrics"]["exact_match"]["n_scored"]) == (8, 8)
     assert len([*folder.glob("asked-*")]) == 5
+
+
+def test_flags_of_calls_are_refused_where_no_agent_is_called(folder):
+    (folder / "rows.jsonl").write_text('{"response": "a", "reference": "a"}\n')
+    (folder / "c.yaml").write_text("dataset: rows.jsonl\nevaluators: [exact_match]\n")
+    done = ran(folder, "-j", "4", "--timeout", "3")
+    assert done.returncode == 2
+    assert "-j and --timeout: no agent is called" in done.stderr
+    # The variable is for runs with an agent, too.
+    assert ran(folder, TRAJGRADE_MAX_CONCURRENCY="4").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        ("broken:answer", "broken cannot be imported: RuntimeError: no key is set"),
+        ("agents:anser", "anser"),
+        ("agents:answer", ""),
+    ],
+)
+def test_validate_imports_the_agent_and_does_not_call_it(folder, agent, said):
+    (folder / "broken.py").write_text("raise RuntimeError('no key is set')")
+    config = folder / "c.yaml"
+    config.write_text(config.read_text().replace("agents:answer", agent))
+    done = subprocess.run(
+        [sys.executable, "-m", "trajgrade", "validate", "c.yaml"],
+        cwd=folder, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == (2 if said else 0), done.stderr
+    assert said in done.stderr
+    assert not [*folder.glob("asked-*")]

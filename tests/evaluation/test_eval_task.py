@@ -678,6 +678,30 @@ def test_runs_of_an_experiment_are_shown(capsys):
         plain.evaluate(experiment_run_name="first")
 
 
+@pytest.mark.parametrize("address", ["runs.db", "runs/"])
+def test_runs_of_an_experiment_are_kept_and_shown_by_the_next_task(tmp_path, capsys, address):
+    store = f"{tmp_path}/{address}"
+    first = EvalTask(dataset=ANSWERED, metrics=["exact_match"], experiment="shoes", store=store)
+    result = first.evaluate(experiment_run_name="first")
+    EvalTask(dataset=ANSWERED, metrics=["bleu"], experiment="hats", store=store).evaluate()
+    asked = EvalTask(dataset=ASKED, metrics=["bleu"], experiment="shoes", store=store)
+    asked.evaluate(runnable=lambda prompt: prompt, experiment_run_name="second")
+    capsys.readouterr()
+    EvalTask(dataset=ANSWERED, metrics=["rouge"], experiment="shoes", store=store).display_runs()
+    shown = capsys.readouterr().out
+    assert shown.index("first") < shown.index("second")
+    assert result.run.id in shown
+    assert "exact_match/mean: 0.500" in shown
+    assert "failure/mean: 0.000" in shown
+    assert "hats" not in shown
+
+
+def test_faults_name_the_place_of_a_metric_in_the_list_that_was_given():
+    with pytest.raises(ConfigError) as wrong:
+        EvalTask(dataset=ANSWERED, metrics=["safety", "exact_match", "coherence", 3])
+    assert [fault for fault in wrong.value.faults if fault.startswith("metrics[3]")]
+
+
 def test_without_pandas_all_but_the_frames_is_there(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     task = EvalTask(dataset=ANSWERED, metrics=["exact_match"])
@@ -694,7 +718,7 @@ def test_without_pandas_all_but_the_frames_is_there(monkeypatch):
 def test_the_signatures_are_vertex():
     assert list(inspect.signature(EvalTask).parameters) == [
         "dataset", "metrics", "experiment", "metric_column_mapping", "output_uri_prefix",
-        "autorater_config",
+        "autorater_config", "store",
     ]  # fmt: skip
     assert list(inspect.signature(EvalTask.evaluate).parameters)[1:10] == [
         "model", "runnable", "prompt_template", "experiment_run_name", "response_column_name",

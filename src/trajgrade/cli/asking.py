@@ -7,8 +7,11 @@ from typing import Any, TypeVar
 
 import click
 import msgspec
+from click.core import ParameterSource
 
 from trajgrade.errors import ConfigError
+
+_PACE = {"max_concurrency": "-j", "timeout": "--timeout"}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -84,7 +87,24 @@ def of_flags(fault: str, given: dict[str, Any]) -> str:
 
 
 def paced(agent: Any, pace: dict[str, Any]) -> Any:
-    """Return an agent's config, called as the flags say."""
+    """Return an agent's config, called as the flags say.
+
+    Raises:
+        ConfigError: A flag is wrong, or says how an agent is called, and there is none.
+    """
+    written = [_PACE[key] for key in pace if not _from_environment(key)]
+    if agent is None and written:
+        raise ConfigError(
+            f"{' and '.join(written)}: no agent is called, since the outputs are in the dataset; "
+            "name one with --agent, or leave it out"
+        )
     if "timeout" in pace and not pace["timeout"] > 0:
         raise ConfigError(f"--timeout: expected a number of seconds above 0, got {pace['timeout']}")
     return agent if agent is None else msgspec.structs.replace(agent, **pace)
+
+
+def _from_environment(flag: str) -> bool:
+    """Whether a flag's value is that of a variable, which is there for other runs, too."""
+    context = click.get_current_context(silent=True)
+    source = context.get_parameter_source(flag) if context is not None else None
+    return source is ParameterSource.ENVIRONMENT

@@ -53,6 +53,7 @@ def _checked(path: str, dataset: str | None) -> None:
     faults: list[str] = []
     try:
         graded = load_config(path, dataset=dataset, look=True) if grades else None
+        faults += _faults_of_agent(graded) if graded is not None else []
     except ConfigError as wrong:
         faults += wrong.faults
     try:
@@ -70,6 +71,21 @@ def _checked(path: str, dataset: str | None) -> None:
         _say_graded(graded)
     if produced is not None:
         _say_produced(produced)
+
+
+def _faults_of_agent(config: Config) -> list[str]:
+    """Return why the agent cannot be called; it is built as a run builds it, and not called."""
+    from trajgrade.agent_spelling import AgentConfig
+    from trajgrade.errors import TrajgradeError
+    from trajgrade.evaluators.spelling import faults_of
+
+    if not isinstance(config.agent, AgentConfig):
+        return []
+    try:
+        config.agent.build(seed=config.seed)
+    except TrajgradeError as wrong:
+        return [*faults_of(wrong)]
+    return []
 
 
 def _say_graded(config: Config) -> None:

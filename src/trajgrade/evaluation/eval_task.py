@@ -25,7 +25,7 @@ from trajgrade.evaluation.metrics import built
 from trajgrade.evaluation.notebook_utils import display_lines
 from trajgrade.evaluation.places import Places
 from trajgrade.evaluation.prompt_template import PromptTemplate
-from trajgrade.evaluation.summed import metadata_of, summary_metrics, without_scores
+from trajgrade.evaluation.summed import kept_runs, metadata_of, summary_metrics, without_scores
 from trajgrade.evaluation.table import Table, frame_of
 from trajgrade.evaluators.rated import Pairwise
 from trajgrade.measured import OnFailure
@@ -48,6 +48,8 @@ class EvalTask:
         metric_column_mapping: Which column is meant by a name of Vertex AI's.
         output_uri_prefix: The folder that each run's metrics table is written to.
         autorater_config: Which model judges.
+        store: Where its runs are kept, a `Store` or an address (`runs.db`); None keeps them for as
+            long as the task is there.
 
     Raises:
         ConfigError: A metric or column that there is not, or a metric that needs a judge.
@@ -63,6 +65,7 @@ class EvalTask:
         metric_column_mapping: Mapping[str, str] | None = None,
         output_uri_prefix: str | None = None,
         autorater_config: AutoraterConfig | None = None,
+        store: Any = None,
     ) -> None:
         opened = Dataset.load(dataset)
         self._name = opened.name
@@ -72,6 +75,7 @@ class EvalTask:
         self._graders = built(metrics, autorater_config)
         self._columns = Columns(self._rows, metric_column_mapping)
         self._experiment = experiment
+        self._store = store
         self._autorater_config = autorater_config
         self._places = Places(output_uri_prefix)
         self._runs: list[EvalResult] = []
@@ -173,6 +177,8 @@ class EvalTask:
             name=run_name,
             on_progress=on_progress,
             on_row=answers,
+            store=self._store,
+            experiment=self._experiment or "",
         )
         answered = rows if answers is None else answers.of(run)
         errors = () if answers is None else [row.agent_error for row in run.rows]
@@ -194,17 +200,21 @@ class EvalTask:
         return result
 
     def display_runs(self) -> None:
-        """Show the runs of this task, the oldest first.
+        """Show the runs of the experiment that the store has, the oldest first.
+
+        Without a store, those of this task.
 
         Raises:
             ConfigError: The task has no experiment.
+            StoreError: The store cannot be read.
         """
         if self._experiment is None:
             raise ConfigError("display_runs: name an experiment: EvalTask(…, experiment='…')")
-        display_lines(
-            [{**result.metadata, **result.summary_metrics} for result in self._runs],
-            f"Experiment {self._experiment}",
-        )
+        if self._store is None:
+            lines = [{**result.metadata, **result.summary_metrics} for result in self._runs]
+        else:
+            lines = kept_runs(self._store, self._experiment)
+        display_lines(lines, f"Experiment {self._experiment}")
 
     def _run_name(self, given: str | None) -> str:
         if given and self._experiment is None:

@@ -6,7 +6,8 @@ a function of a row's parts, and any spelling of the config file are metrics too
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,8 @@ from trajgrade.evaluation.metric_prompt_template import (
     PointwiseMetricPromptTemplate,
 )
 from trajgrade.evaluators.spelling import Graders, faults_of, graders
+
+_PLACE = re.compile(r"^metrics\[(\d+)\]")
 
 COMPUTED = (
     "exact_match", "bleu", "rouge", "rouge_1", "rouge_2", "rouge_l", "rouge_l_sum",
@@ -87,13 +90,12 @@ def built(metrics: Iterable[Any], config: AutoraterConfig | None = None) -> Grad
     if isinstance(metrics, (str, Mapping)):
         raise ConfigError(f"metrics: a list is needed, got {metrics!r}")
     given: list[Any] = []
+    places: list[int] = []
     refused: dict[str, list[str]] = {}
-    for metric in metrics:
-        if not is_judged(metric):
-            given.append(metric)
-            continue
+    for place, metric in enumerate(metrics):
         try:
-            given.append(evaluator_of(metric, config))
+            given.append(evaluator_of(metric, config) if is_judged(metric) else metric)
+            places.append(place)
         except TrajgradeError as wrong:
             for fault in faults_of(wrong):
                 refused.setdefault(fault, []).append(str(metric))
@@ -101,10 +103,17 @@ def built(metrics: Iterable[Any], config: AutoraterConfig | None = None) -> Grad
     try:
         found = graders(given, "metrics")
     except TrajgradeError as wrong:
-        raise ConfigError(*faults_of(wrong), *faults) from None
+        raise ConfigError(
+            *(_placed(fault, places) for fault in faults_of(wrong)), *faults
+        ) from None
     if faults:
         raise ConfigError(*faults)
     return found
+
+
+def _placed(fault: str, places: Sequence[int]) -> str:
+    """Say which metric of those given a fault is of, those being left out that are refused."""
+    return _PLACE.sub(lambda found: f"metrics[{places[int(found[1])]}]", fault)
 
 
 def _told(fault: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from trajgrade.evaluation.columns import Row
 from trajgrade.evaluators.rated import BASELINE_WINS, CANDIDATE_WINS, TIE
 from trajgrade.matching.values import is_number
 from trajgrade.measured import MEASURED
+from trajgrade.record import RunRecord
 from trajgrade.run import Run
 from trajgrade.summary import mean, std
 
@@ -64,6 +66,37 @@ def metadata_of(run: Run, experiment: str | None, prompt_template: Any) -> dict[
         found["corpus"] = corpus
     if run.warnings:
         found["warnings"] = list(run.warnings)
+    return found
+
+
+def kept_runs(store: Any, experiment: str) -> list[dict[str, Any]]:
+    """Return what each run of an experiment came to that a store has, the oldest first.
+
+    Args:
+        store: The store, or its address.
+        experiment: The experiment.
+    """
+    from trajgrade.stores import open_store  # SQLAlchemy, for runs of a store only
+
+    with ExitStack() as opened:
+        where = store if hasattr(store, "runs") else opened.enter_context(open_store(store))
+        records = where.runs(experiment=experiment)
+    return [_line_of(record) for record in reversed(records)]
+
+
+def _line_of(record: RunRecord) -> dict[str, Any]:
+    told = record.result or {}
+    found: dict[str, Any] = {
+        "experiment": record.experiment,
+        "experiment_run": record.name,
+        "run": record.id,
+        "state": record.state,
+        "dataset": record.dataset,
+        "started_at": record.started_at.isoformat(),
+        "row_count": told.get("n_rows"),
+    }
+    for key, metric in {**told.get("metrics", {}), **told.get("agent", {})}.items():
+        found |= {f"{key}/mean": metric.get("mean"), f"{key}/std": metric.get("std")}
     return found
 
 
