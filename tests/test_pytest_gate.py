@@ -283,6 +283,35 @@ def test_a_number_is_worse_only_where_it_is_said_which_is_better(run, more, verd
     done.stdout.fnmatch_lines([f"FAILED q no worse than old.json: {verdict} *"])
 
 
+@pytest.mark.parametrize(
+    ("suite", "gate", "code", "verdict"),
+    [
+        (FLAGS.format(0), "q:0.4", 0, "passed"), (FLAGS.format(0), "q:0.05", 1, "undecided"),
+        (FLAGS.format(0), "q", 1, "undecided"), (FLAGS.format(8), "q:0.05", 1, "failed"),
+        (FLAGS.format(1), "q:0.05", 1, "undecided"),
+    ],
+)  # fmt: skip
+def test_a_gate_asks_that_it_is_shown_not_to_be_worse(run, suite, gate, code, verdict):
+    """Twelve tests that all pass leave room for a quarter of failures (Wilson, Newcombe)."""
+    assert run(FLAGS.format(0), "--trajgrade-output", "old.json").ret == 0
+    done = run(suite, "--trajgrade-baseline", "old.json", "--trajgrade-no-regression", gate)
+    assert done.ret == code
+    done.stdout.fnmatch_lines([f"no regression of q by *: {verdict} *"])
+    assert "no worse than" not in done.stdout.str()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--trajgrade-no-regression", "q"),
+        ("--trajgrade-baseline", "x.json", "--trajgrade-no-regression", "q:-1"),
+        ("--trajgrade-baseline", "x.json", *("--trajgrade-no-regression", "q") * 2),
+    ],
+)
+def test_a_malformed_gate_is_a_usage_error(run, arguments):
+    assert run(FLAGS.format(0), *arguments).ret == pytest.ExitCode.USAGE_ERROR
+
+
 # ------------------------------------------------------------------------------ what is kept
 
 

@@ -11,8 +11,7 @@
 Inert unless a test asks for the fixture: nothing of trajgrade is imported before. What a test
 logged goes with its report, so that it is there under xdist, too; the gate is in the process that
 was started. A threshold that fails, cannot be decided, or whose key no test logged, fails the
-session.
-`potato_eval` is another name of the fixture and of the marker.
+session. `potato_eval` is another name of the fixture and of the marker.
 """
 
 from __future__ import annotations
@@ -41,39 +40,43 @@ _LOGGED = "trajgrade"
 _TAKEN = ("dataset", "trials", "min_pass")
 
 
+_MANY: dict[str, Any] = {"action": "append", "default": []}
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "threshold": {
+        **_MANY, "metavar": "KEY[/STAT]=BOUND",
+        "help": "Fail unless what tests logged under KEY meets the bound: 0.8, '<=2'. Repeatable.",
+    },
+    "baseline": {
+        "metavar": "RUN",
+        "help": "Compare with a saved run (a file, or run:ID), and fail if a metric is worse.",
+    },
+    "no-regression": {
+        **_MANY, "metavar": "KEY[:MARGIN]",
+        "help": "Fail unless KEY is shown to be no worse than in the baseline by MARGIN or more. "
+        "Repeatable.",
+    },
+    "experiment": {
+        "metavar": "NAME",
+        "help": "Keep the run in the store, grouped under NAME; also TRAJGRADE_EXPERIMENT.",
+    },
+    "trials": {
+        "type": int, "metavar": "N", "help": "Run each test that uses the fixture N times.",
+    },
+    "no-sync": {"action": "store_true", "help": "Keep the run in no store."},
+    "output": {
+        **_MANY, "metavar": "FILE",
+        "help": "Save what was logged; the suffix names the format: .html, .md, .xml, .json, "
+        ".jsonl, .csv, .parquet. Repeatable.",
+    },
+}  # fmt: skip
+_CHECKED = {"threshold": "thresholds", "no-regression": "gates", "output": "output"}
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
     group = parser.getgroup("trajgrade", "grading agents")
-    group.addoption(
-        "--trajgrade-threshold",
-        action="append",
-        default=[],
-        metavar="KEY[/STAT]=BOUND",
-        help="Fail unless what tests logged under KEY meets the bound: 0.8, '<=2'. Repeatable.",
-    )
-    group.addoption(
-        "--trajgrade-baseline",
-        metavar="RUN",
-        help="Compare with a saved run (a file, or run:ID), and fail if a metric is worse.",
-    )
-    group.addoption(
-        "--trajgrade-experiment",
-        metavar="NAME",
-        help="Keep the run in the store, grouped under NAME; also TRAJGRADE_EXPERIMENT.",
-    )
-    group.addoption(
-        "--trajgrade-trials", type=int, metavar="N",
-        help="Run each test that uses the fixture N times.",
-    )  # fmt: skip
-    group.addoption("--trajgrade-no-sync", action="store_true", help="Keep the run in no store.")
-    group.addoption(
-        "--trajgrade-output",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="Save what was logged; the suffix names the format: .html, .md, .xml, .json, .jsonl, "
-        ".csv, .parquet. Repeatable.",
-    )
+    for name, asked in _OPTIONS.items():
+        group.addoption(f"--trajgrade-{name}", **asked)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -107,17 +110,17 @@ class Gate:
         trials = config.getoption("--trajgrade-trials")
         if trials is not None and trials < 1:
             raise pytest.UsageError(f"--trajgrade-trials: at least 1 is needed, got {trials}")
-        for option in ("--trajgrade-threshold", "--trajgrade-output"):
-            if given := tuple(config.getoption(option)):
-                self._check(option, given)
+        baseline = config.getoption("--trajgrade-baseline") or ""
+        for option, field in _CHECKED.items():
+            if given := tuple(config.getoption(f"--trajgrade-{option}")):
+                self._check(f"--trajgrade-{option}", {field: given, "baseline": baseline})
 
-    def _check(self, option: str, given: tuple[str, ...]) -> None:
+    def _check(self, option: str, given: dict[str, Any]) -> None:
         from trajgrade.errors import TrajgradeError
         from trajgrade.session import Wanted
 
-        bounds = option == "--trajgrade-threshold"
         try:
-            (Wanted(thresholds=given) if bounds else Wanted(output=given)).check()
+            Wanted(**given).check()
         except TrajgradeError as wrong:
             raise pytest.UsageError(f"{option} {wrong}") from None
 
@@ -125,9 +128,8 @@ class Gate:
     def is_asked(self) -> bool:
         """Whether anything is to be done at the end."""
         named = ("threshold", "baseline", "output", "experiment")
-        return bool(self.cases) or any(
-            self._config.getoption(f"--trajgrade-{name}") for name in named
-        )
+        asked = (self._config.getoption(f"--trajgrade-{name}") for name in named)
+        return bool(self.cases) or any(asked)
 
     def _wanted(self) -> Wanted:
         from trajgrade.session import Wanted
@@ -137,6 +139,7 @@ class Gate:
         return Wanted(
             thresholds=tuple(option("--trajgrade-threshold")),
             baseline=option("--trajgrade-baseline") or "",
+            gates=tuple(option("--trajgrade-no-regression")),
             output=tuple(option("--trajgrade-output")),
             experiment="" if option("--trajgrade-no-sync") else experiment or "",
         )
@@ -265,9 +268,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if not logs and (marked.trials or marked.min_pass):
         raise _fault(node, "trials and min_pass need the fixture: add the argument `trajgrade`")
     if marked.dataset is not None and _EXAMPLE not in names:
-        raise _fault(
-            node, f"dataset={marked.dataset!r} gives its rows to no one: add the argument `example`"
-        )
+        told = f"dataset={marked.dataset!r} gives its rows to no one: add the argument `example`"
+        raise _fault(node, told)
     if marked.dataset is not None:
         _give_rows(metafunc, marked.dataset)
     if logs and marked.planned > 1:
@@ -341,8 +343,8 @@ def _note_call(item: pytest.Item, report: pytest.TestReport, case: Case) -> None
             for key, r in case.results.items()
         ]
         outcome = case.outcome
-    trials = _trials_of(item, case.name)
-    if outcome == "failed" and trials and trials["chosen"] == trials["planned"]:
+    trials = _trials_of(item, case.name) if outcome == "failed" else {}
+    if trials and trials["chosen"] == trials["planned"]:
         report.outcome = "skipped"
         report.wasxfail = f"{trials['least']} of its trials must pass"
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from trajgrade.comparison.gates import gates_of
 from trajgrade.errors import ConfigError, TrajgradeError
 from trajgrade.measured import MEASURED
 from trajgrade.registry import reports
@@ -31,12 +32,14 @@ class Wanted(NamedTuple):
     Attributes:
         thresholds: What must hold, as `KEY[/STAT]=BOUND`.
         baseline: The run that nothing may be worse than, as `Run.load` takes it.
+        gates: What must be shown to be no worse than there, as `KEY[:MARGIN]`.
         output: The files that the run is saved to.
         experiment: The label under which it is kept; in no store where it is empty.
     """
 
     thresholds: tuple[str, ...] = ()
     baseline: str = ""
+    gates: tuple[str, ...] = ()
     output: tuple[str, ...] = ()
     experiment: str = ""
 
@@ -44,9 +47,12 @@ class Wanted(NamedTuple):
         """Refuse what is malformed.
 
         Raises:
-            ConfigError: A threshold or a file is.
+            ConfigError: A threshold, a gate or a file is.
         """
         bounds_of(self.thresholds)
+        margins_of(self.gates)
+        if self.gates and not self.baseline:
+            raise ConfigError(f"{self.gates[0]}: name the baseline, --trajgrade-baseline RUN")
         for path in self.output:
             try:
                 reports.find(Path(path).suffix.lower())
@@ -89,6 +95,32 @@ def bounds_of(written: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def margins_of(written: Sequence[str]) -> dict[str, float]:
+    """Read gates as an option spells them: `KEY`, `KEY:0.02`.
+
+    Raises:
+        ConfigError: A margin is no number from 0 on, or a metric is named twice.
+    """
+    found: dict[str, float] = {}
+    for text in written:
+        key, colon, margin = text.rpartition(":")
+        if not colon or not _is_number(margin):
+            key, margin = text, "0"
+        if key in found:
+            raise ConfigError(f"{text}: {key} is given twice")
+        found[key] = float(margin)
+    gates_of(found)
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def ended(cases: Sequence[Mapping[str, Any]], wanted: Wanted) -> Ending:
     """Judge a session, save its run, and keep it.
 
@@ -102,7 +134,7 @@ def ended(cases: Sequence[Mapping[str, Any]], wanted: Wanted) -> Ending:
     lines = [printable(text) for text in run.warnings]
     outcomes = [*run.outcomes, *_trials(cases, lines)]
     if wanted.baseline:
-        outcomes += _compared(run, wanted.baseline, lines)
+        outcomes += _compared(run, wanted, lines)
     run = msgspec.structs.replace(run, outcomes=tuple(outcomes))
     faults = []
     for outcome in outcomes:
@@ -137,11 +169,12 @@ def _trials(cases: Sequence[Mapping[str, Any]], lines: list[str]) -> Iterator[Ou
         yield Outcome(f"{test}: trials passed >= {least}", verdict, passed, told, least)
 
 
-def _compared(run: Run, baseline: str, lines: list[str]) -> list[Outcome]:
+def _compared(run: Run, wanted: Wanted, lines: list[str]) -> list[Outcome]:
     from trajgrade.comparison.comparing import compare
 
+    baseline, margins = wanted.baseline, margins_of(wanted.gates)
     try:
-        found = compare(baseline, run)
+        found = compare(baseline, run, no_regression=margins)
     except TrajgradeError as wrong:
         return [Outcome(f"no metric worse than {baseline}", "undecided", None, str(wrong))]
     lines += [printable(f"against {baseline}: {warning}") for warning in found.warnings]
@@ -154,7 +187,10 @@ def _compared(run: Run, baseline: str, lines: list[str]) -> list[Outcome]:
         why = f"no metric has scores in both runs; there: {', '.join(there)}; here: {logged}"
     if why:
         return [Outcome(f"no metric worse than {baseline}", "undecided", None, why)]
-    return [_against(key, found, baseline) for key in there]
+    return [
+        *found.outcomes,
+        *(_against(key, found, baseline) for key in there if key not in margins),
+    ]
 
 
 def _against(key: str, found: Comparison, baseline: str) -> Outcome:
