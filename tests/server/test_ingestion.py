@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import socket
 import zlib
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,19 @@ def test_a_body_is_limited_before_and_after_it_is_unpacked(tmp_path: Path):
         assert answer.json()["error"]["allowed"] == "up to 50000 bytes"
         chunks = (b" " * 1000 for _ in range(20))
         assert served.client.post("/api/traces", content=chunks).status_code == 413
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(tmp_path: Path):
+    with running(tmp_path, body_timeout=0.05) as served:
+        address = served.url.removeprefix("http://").split(":")
+        with socket.create_connection((address[0], int(address[1])), timeout=30) as sender:
+            sender.sendall(
+                b"POST /api/traces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
+            )
+            assert sender.recv(100).startswith(b"HTTP/1.1 408 ")
+        with socket.create_connection((address[0], int(address[1])), timeout=30) as leaver:
+            leaver.sendall(b"POST /api/traces HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{")
+        assert served.client.post("/api/traces", json=named("one")).status_code == 200
 
 
 def test_json_that_is_nested_too_deeply_is_refused_before_it_is_read(served: Served):

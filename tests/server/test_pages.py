@@ -378,6 +378,7 @@ def test_a_review_queue_is_worked_through_by_keys(opened, served):
     assert json.loads(page.input_value("#reference")) == [
         {"name": "refund", "args": {"order": "order-1"}}
     ]
+    served.store.datasets.put("corrected", [{"id": "order-1", "split": "test"}])
     page.fill("#reference", "{nothing")
     page.fill("input[name=dataset]", "corrected")
     page.get_by_role("button", name="Reject").click()
@@ -392,6 +393,7 @@ def test_a_review_queue_is_worked_through_by_keys(opened, served):
     assert said.label == Label(verdict=False, reference=right, judged={"quality": False})
     kept = [*served.store.datasets.rows("corrected")]
     assert [(row["id"], row["reference_outputs"]) for row in kept] == [("order-1", right)]
+    assert kept[0]["split"] == "test"
     page.locator("body").press("1")
     page.wait_for_url(f"**/queue/{items[2].number}")
     assert inbox.review(items[1].number).label.verdict is True
@@ -412,6 +414,16 @@ def test_labels_of_verdicts_are_what_judge_align_reads(served, tmp_path):
     path.write_bytes(served.client.get("/queue/labels.csv").content)
     found = {one.id: one for one in read_labels(str(path))}
     assert found[some[1].trace_id] == Said(some[1].trace_id, "pass", "quality")
+
+
+def test_people_and_evaluators_are_compared_where_they_differ(opened, served):
+    item = served.store.inbox.reviews(trace_id="order-2", state=None)[0]
+    served.store.inbox.label(item.number, Label(judged={"quality": True}), AT)
+    opened.page.goto("/queue?state=done")
+    opened.page.get_by_role("link", name="refunds", exact=True).last.click()
+    assert "accuracy" in opened.page.get_by_role("region", name="quality", exact=True).inner_text()
+    told = opened.page.get_by_role("region", name="Where quality and people differ")
+    assert told.locator("tbody tr", has_text="order-2").count() == 1
 
 
 def test_what_was_set_aside_is_tried_again(opened, served):

@@ -99,6 +99,19 @@ def test_what_cannot_be_written_fails_for_those_alone_whose_it_is(gated: Gated, 
     assert gated.given == [["a"], ["bad", "b"], ["bad"], ["b"]]
 
 
+def test_what_nobody_waits_for_any_more_is_not_written_and_harms_nobody(
+    gated: Gated, writer: Writer
+):
+    first = writer.offer([piece("a")])
+    assert gated.begun.acquire(timeout=PATIENCE)
+    given_up, other = writer.offer([piece("b")]), writer.offer([piece("c")])
+    assert given_up.cancel()
+    assert not first.cancel()  # it is being written
+    gated.may.set()
+    assert first.result(PATIENCE) == other.result(PATIENCE) == [True]
+    assert gated.given == [["a"], ["c"]]
+
+
 def test_where_nothing_can_be_written_not_everybody_waits_in_turn(gated: Gated, writer: Writer):
     gated.bad = {*"abcdef"}
     first = writer.offer([piece("a")])

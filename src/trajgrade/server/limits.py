@@ -11,6 +11,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 
 from trajgrade.server.refusal import RefusedError
 
@@ -78,6 +79,8 @@ async def body_of(request: Request, most: int, seconds: float) -> bytes:
                 parts.append(part)
     except TimeoutError:
         raise RefusedError("too_slow", f"the body did not come within {seconds:g} s") from None
+    except ClientDisconnect:
+        raise RefusedError("unreadable", "the sender left before the body was there") from None
     return b"".join(parts)
 
 

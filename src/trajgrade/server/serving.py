@@ -23,6 +23,7 @@ from trajgrade.server.app import create_app
 from trajgrade.server.settings import ServerConfig
 
 _BACKLOG = 1024  # connections that wait for the server to take them
+_AT_ONCE = 1000  # connections, beyond which 503 is answered
 _IDLE = 30  # seconds for which a connection is kept that asks for nothing
 _LAST = 30  # seconds within which requests that are begun must end
 
@@ -72,6 +73,7 @@ def settings_of(app: FastAPI, certificate: tuple[str, str] | None = None) -> uvi
         server_header=False,
         proxy_headers=False,
         backlog=_BACKLOG,
+        limit_concurrency=_AT_ONCE,
         timeout_keep_alive=_IDLE,
         timeout_graceful_shutdown=_LAST,
         lifespan="on",

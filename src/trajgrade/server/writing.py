@@ -132,9 +132,11 @@ class Writer:
             taken: list[Offer] = []
             room = MOST
             while self._offers and (not taken or len(self._offers[0].pieces) <= room):
-                taken.append(self._offers.popleft())
-                room -= len(taken[-1].pieces)
-            self._waiting -= sum(len(offer.pieces) for offer in taken)
+                offer = self._offers.popleft()
+                self._waiting -= len(offer.pieces)
+                if offer.kept.set_running_or_notify_cancel():  # else nobody waits for it any more
+                    taken.append(offer)
+                    room -= len(offer.pieces)
             return taken
 
     def _write_all(self, offers: list[Offer]) -> None:
