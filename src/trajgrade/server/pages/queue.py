@@ -16,14 +16,18 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
+from trajgrade.agreement import Estimate
+from trajgrade.aligning import align
 from trajgrade.automation.pieces import trace_of
+from trajgrade.automation.reviewed import QUEUE, labels_in, run_in
 from trajgrade.contracts import Store
 from trajgrade.errors import StoreError, TraceError, TrajgradeError
 from trajgrade.event import Added, Event
 from trajgrade.inbox import Label, Review, ReviewState, TraceRecord
-from trajgrade.jsontext import dumps, loads
+from trajgrade.jsontext import dumps, loads, read_back
 from trajgrade.production import Inbox
 from trajgrade.registry import actions
+from trajgrade.report import plain
 from trajgrade.report.beside import turns_of
 from trajgrade.report.document import cut
 from trajgrade.report.page import said_of
@@ -42,7 +46,12 @@ router = APIRouter(route_class=PageRoute, dependencies=[needs("read")])
 STATES: tuple[ReviewState, ...] = ("open", "done")
 VERDICTS = {"accept": True, "reject": False, "": None}
 JUDGED = "judged:"
+_REFERENCE = ("reference_outputs", "reference")
 _LONGEST = 10_000
+_NUMBERS = {
+    "accuracy": "accuracy", "kappa": "Cohen's kappa", "sensitivity": "sensitivity",
+    "specificity": "specificity",
+}  # fmt: skip
 _AT_ONCE = 500
 
 Form = Annotated[dict[str, str], Depends(checked_form)]
@@ -94,6 +103,48 @@ def _all(inbox: Inbox) -> Iterator[Review]:
     while found := inbox.reviews(state="done", after=after, limit=_AT_ONCE):
         yield from found
         after = found[-1].number
+
+
+@router.get("/queue/agreement")
+def agreement(request: Request) -> Response:
+    """Show how far evaluators agree with people on what was looked at in a queue."""
+    store: Store = request.app.state.store
+    name = request.query_params.get("queue", "")[:100]
+    source = f"{QUEUE}{name}"
+    found = align(run_in(store, source), labels_in(store, source))
+    return render(
+        request,
+        "agreement.html",
+        name=name,
+        criteria=[
+            {
+                "key": printable(one.key)[:200],
+                "numbers": [_number(what, one.numbers[key]) for key, what in _NUMBERS.items()],
+                "disagreements": [
+                    {"id": each.id, "people": _word(each.label), "said": _word(each.verdict),
+                     "comment": printable(cut(each.comment))}
+                    for each in one.disagreements[:PER_PAGE]
+                ],
+                "hidden": max(0, len(one.disagreements) - PER_PAGE),
+            }
+            for one in found
+        ],
+    )  # fmt: skip
+
+
+def _number(what: str, estimate: Estimate) -> tuple[str, str, str, str]:
+    if estimate.value is None:
+        return what, "-", "", printable(estimate.why)
+    ends = ""
+    if estimate.low is not None and estimate.high is not None:
+        ends = f"{plain.number(estimate.low)} to {plain.number(estimate.high)}"
+    return what, plain.number(estimate.value), ends, f"of {estimate.n:,}"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "pass" if value else "fail"
+    return printable(str(value))[:100]
 
 
 @router.get("/queue/{number}")
@@ -182,11 +233,11 @@ def label(request: Request, number: int, form: Form) -> Response:
     inbox: Inbox = request.app.state.inbox
     faults: list[str] = []
     said = _label(request, form, faults)
-    row = None if faults else _row(inbox, review, said, form.get("dataset", ""), faults)
+    store: Store = request.app.state.store
+    row = None if faults else _row(store, review, said, form.get("dataset", ""), faults)
     if faults:
         return _item(request, review, faults, form)
     if row is not None:
-        store: Store = request.app.state.store
         store.datasets.add(form["dataset"], [row], note=f"corrected in the queue {review.queue}")
     following = _following(inbox, review)
     inbox.label(number, said, time())
@@ -230,11 +281,15 @@ def _reference(text: str, faults: list[str]) -> Any:
 
 
 def _row(
-    inbox: Inbox, review: Review, said: Label, dataset: str, faults: list[str]
+    store: Store, review: Review, said: Label, dataset: str, faults: list[str]
 ) -> dict[str, Any] | None:
-    """Return the row that goes into a dataset, if one was named."""
+    """Return the row that goes into a dataset, if one was named.
+
+    Of one that is there already no more than the reference changes.
+    """
     if not dataset:
         return None
+    inbox = store.inbox
     record = inbox.trace(review.trace_id)
     if record is None:
         faults.append("dataset: the trace is not here any more")
@@ -256,5 +311,16 @@ def _row(
         faults.append(f"dataset: {wrong}")
         return None
     added = next(effect for effect in told.effects if isinstance(effect, Added))
-    reference = {} if said.reference is None else {"reference_outputs": said.reference}
-    return {**added.row, **reference}
+    row = {**added.row}
+    if said.reference is not None:
+        row["reference_outputs"] = said.reference
+    corrected = {key: row[key] for key in _REFERENCE if key in row}
+    return {**row, **_there(store, dataset, review.trace_id), **corrected}
+
+
+def _there(store: Store, dataset: str, name: str) -> dict[str, Any]:
+    """Return the row of a dataset's newest version that has an id; nothing where none has."""
+    if not store.datasets.versions(dataset):
+        return {}
+    rows = store.datasets.kept(dataset)
+    return next((dict(read_back(kept.text)) for kept in rows if kept.id == name), {})
