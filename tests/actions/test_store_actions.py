@@ -116,6 +116,19 @@ def test_a_trace_that_cannot_be_read_has_no_score():
     assert action.act(event({"what": "ever"})).says == "trajectory_single_tool_use: trace"
 
 
+def test_two_references_for_one_question_are_refused_unless_they_are_the_same(tmp_path):
+    path = tmp_path / "tasks.jsonl"
+    twice = [{"id": str(n), "inputs": "Book", "reference_outputs": RIGHT} for n in range(2)]
+    path.write_text("\n".join(map(json.dumps, twice)))
+    written = {"type": "run_evaluator", "evaluator": "trajectory_f1"}
+    reference = {"dataset": str(path), "by": "input"}
+    made({**written, "reference": reference})
+    twice[1]["reference_outputs"] = []
+    path.write_text("\n".join(map(json.dumps, twice)))
+    with pytest.raises(ConfigError, match=r"line 1 and .* line 2 have the same input 'Book'"):
+        made({**written, "reference": reference})
+
+
 @pytest.mark.parametrize("name", ["t1", "unknown"])
 def test_no_trace_brings_its_own_reference_where_one_is_looked_up(name, tasks):
     own = [{"name": "steal", "args": {}}]

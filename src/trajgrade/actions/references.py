@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from trajgrade.dataset import Dataset, Example, Needs
-from trajgrade.errors import ConfigError, shorten, unknown
+from trajgrade.errors import ConfigError, DatasetError, shorten, unknown
 from trajgrade.jsontext import dumps
 from trajgrade.matching.paths import lookup, parse
 from trajgrade.matching.values import MISSING
@@ -31,7 +31,7 @@ class References:
 
     Raises:
         ConfigError: It is no such block.
-        DatasetError: The dataset cannot be read.
+        DatasetError: The dataset cannot be read, or has two references for one example.
     """
 
     def __init__(self, written: Mapping[str, Any], store: Any = None) -> None:
@@ -71,8 +71,8 @@ class References:
             dataset = self._opened()
             if self._found and dataset.name == self._version:
                 return
-            self._version, self.texts_apart = dataset.name, dataset.texts_apart
             self._found = self._indexed(dataset)
+            self._version, self.texts_apart = dataset.name, dataset.texts_apart
 
     def _opened(self) -> Dataset:
         if not self._where.startswith(DATASET):
@@ -88,9 +88,19 @@ class References:
         found: dict[str, Example] = {}
         for example in dataset.examples(Needs(row=True)):
             named = example.id if self._by == "id" else example.inputs
-            if named is not None:
-                found.setdefault(_key(named), example)
+            if named is None:
+                continue
+            first = found.setdefault(_key(named), example)
+            if _expected(first) != _expected(example):
+                raise DatasetError(
+                    f"reference: {first.source} and {example.source} have the same {self._by} "
+                    f"{shorten(named)}, and not the same reference: which counts?"
+                )
         return found
+
+
+def _expected(example: Example) -> tuple[Any, Any]:
+    return example.reference_outputs, example.reference
 
 
 def _checked(written: Any) -> tuple[str, str, str | None]:
