@@ -207,6 +207,18 @@ def processor(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def of_workers(pid: int) -> float:
+    """Return the seconds of a processor that a server's workers have taken."""
+    found = 0.0
+    for one in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(one.read_text().rpartition(")")[2].split()[1])
+            found += processor(int(one.parent.name)) if parent == pid else 0.0
+        except OSError:  # it has ended
+            continue
+    return found
+
+
 def status(port: int) -> dict[str, Any]:
     """Ask the server how it goes."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/status", timeout=60) as answer:
@@ -253,15 +265,17 @@ def measured(
         asyncio.run(Load(port, 10**7, 5).flat_out(5))  # it has loaded all that it needs
         drained(port, workers)
         fast = Load(port, 0, int(400 * seconds))
-        before = processor(pid)
+        before, worked = processor(pid), of_workers(pid)
         took = asyncio.run(fast.flat_out(seconds))
         each = (processor(pid) - before) / (fast.sent * TRACES)
         behind = drained(port, workers)
         traces = fast.sent * TRACES
+        worked = (of_workers(pid) - worked) / traces
         graded = f"{traces / (took + behind):7,.0f} graded/s" if workers else "      – graded  "
         print(
             f"{kind:10} {workers} workers  flat out  {traces / took:7,.0f} accepted/s  {graded}  "
-            f"{fast.told()}  refused {fast.refused}  processor {each * 1000:.3f} ms a trace",
+            f"{fast.told()}  refused {fast.refused}  processor {each * 1000:.3f} ms a "
+            f"trace, of workers {worked * 1000:.3f}",
             flush=True,
         )
         slow = Load(port, 10**6, int(STEADY * seconds) + 1)
