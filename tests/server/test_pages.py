@@ -210,38 +210,27 @@ def violations(page: Any, *rules: str) -> Iterator[tuple[str, list[str]]]:
         yield one["id"], [node["html"][:200] for node in one["nodes"][:3]]
 
 
-def test_every_page_opens_without_an_error_and_keeps_nobody_out(browser, served):
+def test_every_page_opens_without_an_error_and_keeps_nobody_out(opened, served):
     old = served.store.runs()[1].id
-    shown = Opened(browser, served, bypass_csp=True)  # axe is a script
-    plain = Opened(browser, served)
-    alike = {  # to others, which axe sees
-        "/compare",
-        "/traces",
-        "/outcomes",
-        "/datasets",
-        "/keys",
-        f"/runs/{old}/rows/3-0",
-    }
+    alike = {"/compare", "/traces", "/outcomes", "/datasets", "/keys", f"/runs/{old}/rows/3-0"}
+    dark = {"/", "/queue", "/rules", "/outcomes/aside", f"/runs/{old}/rows/0-0"}
+    page = opened.page
     wrong = []
     for place in places(served):
-        plain.page.goto(place)
-        assert plain.page.evaluate("window.hurt") is None, place
-        wide = plain.page.evaluate(
+        page.goto(place)
+        assert page.evaluate("window.hurt") is None, place
+        wide = page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
         wrong += [(place, "too wide", wide)] if wide > 0 else []
-        if place in alike:
+        if place in alike:  # to others, which axe sees
             continue
-        shown.page.goto(place)
-        wrong += [(place, *one) for one in violations(shown.page)]
-        if place in {"/", "/queue", "/rules", "/outcomes/aside", f"/runs/{old}/rows/0-0"}:
-            shown.page.emulate_media(color_scheme="dark")
-            wrong += [(place, *one) for one in violations(shown.page, "color-contrast")]
-            shown.page.emulate_media(color_scheme="light")
+        wrong += [(place, *one) for one in violations(page)]
+        if place in dark:
+            page.emulate_media(color_scheme="dark")
+            wrong += [(place, *one) for one in violations(page, "color-contrast")]
+            page.emulate_media(color_scheme="light")
     assert wrong == []
-    assert plain.wrong + shown.wrong == []
-    shown.context.close()
-    plain.context.close()
 
 
 def test_what_a_trace_holds_is_text_and_long_texts_are_one_click_away(opened, served):
