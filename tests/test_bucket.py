@@ -5,7 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import socket
 import sys
+import threading
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -120,6 +123,46 @@ def test_what_is_not_there_is_told_by_its_address(place, message):
     with pytest.raises(DatasetError, match=message) as told:
         find(f"s3://{bucket.NAME}/{place}")
     assert f"s3://{bucket.NAME}/{place}" in str(told.value)
+
+
+@contextmanager
+def answering(reply: bytes):
+    """A server that gives one reply to all, and ends the connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve():
+            with suppress(OSError):
+                while True:
+                    asked, _ = listening.accept()
+                    with asked:
+                        asked.recv(65536)
+                        asked.sendall(reply)
+                        asked.shutdown(socket.SHUT_WR)
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_key_that_is_refused_is_told_and_not_repeated(monkeypatch):
+    with answering(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n") as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+        with pytest.raises(
+            DatasetError, match=r"s3://graded/a.jsonl cannot be read: .*DENIED"
+        ) as told:
+            Dataset.load("s3://graded/a.jsonl")
+    assert "hidden-from-all" not in str(told.value)
+
+
+def test_a_connection_that_breaks_is_told(monkeypatch, store):
+    where = store("torn/a.jsonl", b'{"id": "a", "response": "b", "reference": "b"}\n' * 100)
+    cut = b'HTTP/1.1 200 OK\r\nContent-Length: 5000\r\nETag: "x"\r\n\r\n{'
+    with answering(cut) as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+        with pytest.raises(
+            DatasetError, match=r"s3://graded/torn/a.jsonl cannot be read: .*CONNECTION"
+        ):
+            Dataset.load(where)
 
 
 def test_a_bucket_that_is_not_there_is_told_and_no_secret_is():
