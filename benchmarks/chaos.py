@@ -9,6 +9,7 @@ each action done once; a call of the URL may come twice, with the same key.
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import sys
@@ -88,13 +89,24 @@ class Client:
 
 
 def killed(
-    processes: dict[str, Process], kills: int, dice: random.Random, port: int, folder: Path
+    processes: dict[str, Process],
+    clients: list[Client],
+    kills: int,
+    dice: random.Random,
+    until: float,
 ) -> Counter[str]:
-    """Kill a process at a random moment, and begin it anew, as many times as said."""
+    """Kill a process at a random moment, and begin it anew, as many times as said.
+
+    Between two kills some requests are answered, so that there is something to lose.
+    """
     told: Counter[str] = Counter()
     for _ in range(kills):
-        until_up(port, folder)
-        time.sleep(dice.uniform(0.05, 1.5))
+        wanted = sum(len(client.accepted) for client in clients) + BATCH * dice.randint(1, 12)
+        while sum(len(client.accepted) for client in clients) < wanted:
+            if time.monotonic() > until:
+                return told
+            time.sleep(0.01)
+        time.sleep(dice.uniform(0.0, 0.3))
         name = dice.choice([*processes])
         processes[name].kill()
         processes[name].begin()
@@ -160,7 +172,7 @@ def count(store: Any, accepted: set[str], hooks: Counter[str]) -> dict[str, int]
     }
 
 
-def tried(kind: str, kills: int, folder: Path, seed: int) -> bool:
+def tried(kind: str, kills: int, folder: Path, seed: int, seconds: float) -> bool:
     """Run it over one database; return whether nothing was lost or doubled."""
     dice = random.Random(seed)
     receiver, port = Receiver(), free_port()
@@ -177,18 +189,18 @@ def tried(kind: str, kills: int, folder: Path, seed: int) -> bool:
             until_up(port, folder)
             began = time.monotonic()
             clients = [Client(name, port, stop) for name in ("a", "b")]
-            told = killed(processes, kills, dice, port, folder)
+            told = killed(processes, clients, kills, dice, began + seconds)
             stop.set()
             for client in clients:
                 client.thread.join()
-            seconds = time.monotonic() - began
+            took = time.monotonic() - began
             waited = drained(store)
         with open_store(url) as store:
             accepted = {name for client in clients for name in client.accepted}
             found = count(store, accepted, receiver.keys)
     receiver.close()
     repeats = sum(client.repeats for client in clients)
-    print(f"{kind}, seed {seed}: {dict(told)} killed in {seconds:.0f} s")
+    print(f"{kind}, seed {seed}: {dict(told)} killed in {took:.0f} s")
     print(f"  traces accepted              {len(accepted)}, sent again {repeats}")
     print(f"  done after the last kill     {waited:.0f} s")
     for name, n in found.items():
@@ -200,12 +212,16 @@ def tried(kind: str, kills: int, folder: Path, seed: int) -> bool:
 
 def main() -> None:
     """Run it over each database."""
-    kills = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    kinds = sys.argv[2:] or ["sqlite", "postgresql"]
+    asked = argparse.ArgumentParser()
+    asked.add_argument("kills", type=int, nargs="?", default=10)
+    asked.add_argument("kinds", nargs="*", default=["sqlite", "postgresql"])
+    asked.add_argument("--seconds", type=float, default=3600.0, help="after which none is killed")
+    asked.add_argument("--seed", type=int, default=7)
+    said = asked.parse_args()
     good = True
-    for kind in kinds:
+    for kind in said.kinds:
         with folder_of_our_own() as folder:
-            good &= tried(kind, kills, folder, seed=7)
+            good &= tried(kind, said.kills, folder, said.seed, said.seconds)
     sys.exit(not good)
 
 
