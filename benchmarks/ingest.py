@@ -1,4 +1,4 @@
-"""How fast traces are taken and graded: `ingest.py [--seconds N] [--postgres] [--profile]`.
+"""How fast traces are taken and graded: `ingest.py [--seconds N] [--stores sqlite] [--workers 0]`.
 
 `trajgrade serve` runs as a process of its own, with rules on: one grades each trace, one puts those
 that fail into a review queue. A second process, this one, sends OTLP as protobuf over loopback, 10
@@ -293,7 +293,7 @@ def main() -> None:
     reading = argparse.ArgumentParser(description=__doc__)
     reading.add_argument("--seconds", type=float, default=10.0)
     reading.add_argument("--workers", type=int, nargs="*", default=[0, 1, 2])
-    reading.add_argument("--postgres", action="store_true", help="measure PostgreSQL, too")
+    reading.add_argument("--stores", nargs="*", default=["sqlite", "postgresql"])
     reading.add_argument("--profile", metavar="FILE", help="write the server's profile")
     given = reading.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", flush=True)
@@ -301,10 +301,10 @@ def main() -> None:
         folder = Path(name)
         rate, each = bare(folder)
         print(f"bare decode and insert  {rate:,.0f} traces/s  {each * 1000:.3f} ms", flush=True)
-        for workers in given.workers:
+        for workers in given.workers if "sqlite" in given.stores else ():
             store = str(folder / f"{workers}.db")
             measured("SQLite", store, workers, folder, given.seconds, given.profile)
-        if given.postgres:
+        if "postgresql" in given.stores:
             sys.path.insert(0, str(ROOT))
             from tests import postgres
 
