@@ -164,9 +164,18 @@ def _read(item: Any, key: str, place: str) -> Trajectory:
     assembly.agent = None
     answer = _first(raw, *_ANSWERED)
     _content(assembly, "assistant", answer, f"{place}, final_response")
-    alone = Assembly("adk_evalset")
-    _content(alone, "assistant", answer, f"{place}, final_response")
-    return assembly.trajectory(final=alone.trajectory().final_response, id=key)
+    return assembly.trajectory(final=_said(answer), id=key)
+
+
+def _said(content: Any) -> str | None:
+    """Return the text of a content that was read; None where it has none."""
+    parts = content.get("parts") if isinstance(content, dict) else None
+    texts = [
+        part if isinstance(part, str) else part.get("text") or ""
+        for part in parts or ()
+        if isinstance(part, str) or part.get("thought") is not True
+    ]
+    return "".join(texts) or None
 
 
 def _content(assembly: Assembly, role: str, content: Any, place: str) -> None:

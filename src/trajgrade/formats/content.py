@@ -90,8 +90,11 @@ def written(value: Any, place: str) -> str:
     Raises:
         MalformedTraceError: It is nested too deeply, or in a circle.
     """
-    bounded(value, place)
-    return jsontext.dumps(value).decode()
+    try:
+        return jsontext.dumps(value).decode()
+    except RecursionError:
+        bounded(value, place)
+        raise
 
 
 def _wrong(content: Any, place: str) -> MalformedTraceError:

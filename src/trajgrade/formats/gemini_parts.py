@@ -14,7 +14,7 @@ from typing import Any
 
 from trajgrade.errors import shorten
 from trajgrade.formats import expect
-from trajgrade.formats.arguments import given
+from trajgrade.formats.arguments import SPELLINGS, given
 from trajgrade.formats.assembly import Assembly
 from trajgrade.formats.content import result_of
 from trajgrade.trajectory import CallStatus
@@ -28,6 +28,7 @@ MARKS = (
     "text", *_CALL, *_ANSWERED, *_CODE, *_OUTCOME,
     "inlineData", "inline_data", "fileData", "file_data",
 )  # fmt: skip
+_OTHERS = SPELLINGS - {"args"}
 _SPOKEN = frozenset({"text", "thought", "thoughtSignature", "thought_signature"})
 _KNOWN = frozenset({*MARKS, "thought", "thoughtSignature", "thought_signature", "videoMetadata"})
 
@@ -81,10 +82,17 @@ def _first(raw: dict[str, Any], keys: tuple[str, ...]) -> Any:
 def _call(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
     call = _first(raw, _CALL)
     if call is not None:
-        record = expect.record(call, f"{place}, functionCall")
-        name = expect.name(record.get("name"), f"{place}, functionCall")
-        key = expect.identifier(record.get("id"), f"{place}, functionCall, id")
-        args = given(record, "args", f"{place}, functionCall ({name})")
+        # Where all is as it nearly always is, no place is written out for a message.
+        record = call if type(call) is dict else expect.record(call, f"{place}, functionCall")
+        name, key = record.get("name"), record.get("id")
+        if type(name) is not str or not name:
+            name = expect.name(name, f"{place}, functionCall")
+        if key is not None and type(key) is not str:
+            key = expect.identifier(key, f"{place}, functionCall, id")
+        if "args" in record and _OTHERS.isdisjoint(record):
+            args = record["args"]
+        else:
+            args = given(record, "args", f"{place}, functionCall ({name})")
         assembly.call(name, args, key)
         return
     code, outcome = _first(raw, _CODE), _first(raw, _OUTCOME)
@@ -104,9 +112,11 @@ def _call(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
 
 
 def _response(assembly: Assembly, record: dict[str, Any], place: str) -> None:
-    name = expect.text(record.get("name"), f"{place}, functionResponse")
-    key = expect.identifier(record.get("id"), f"{place}, functionResponse, id")
-    value = record.get("response")
+    name, key, value = record.get("name"), record.get("id"), record.get("response")
+    if type(name) is not str:
+        name = expect.text(name, f"{place}, functionResponse")
+    if key is not None and type(key) is not str:
+        key = expect.identifier(key, f"{place}, functionResponse, id")
     failed = isinstance(value, dict) and bool(value.get("error")) and "output" not in value
     status: CallStatus = "error" if failed else "unknown"
     assembly.result(result_of(value, place), key, name, status=status)

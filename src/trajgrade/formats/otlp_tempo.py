@@ -46,6 +46,7 @@ _TRACE, _SPAN = ("traceId", "trace_id"), ("spanId", "span_id")
 _PARENT = ("parentSpanId", "parent_span_id")
 _BEGAN = ("startTimeUnixNano", "start_time_unix_nano")
 _ENDED = ("endTimeUnixNano", "end_time_unix_nano")
+_PARTS = (*_SPAN, "name", "attributes")
 _TIME = ("timeUnixNano", "time_unix_nano")
 _VALUES = (
     "stringValue", "boolValue", "intValue", "doubleValue", "bytesValue",
@@ -123,17 +124,18 @@ def _spans(document: dict[str, Any], place: str) -> Iterator[tuple[dict[str, Any
 
 
 def _span(raw: dict[str, Any], place: str) -> Span:
-    if _first(raw, (*_SPAN, "name", "attributes")) is None:
+    if _first(raw, _PARTS) is None:
         raise MalformedTraceError(f"{place}: no span: {shorten(raw)}")
     span = Span(
-        id=_text(_first(raw, _SPAN), place, "spanId") or place,
-        parent=_text(_first(raw, _PARENT), place, "parentSpanId"),
-        name=_text(raw.get("name"), place, "name") or "",
+        _text(_first(raw, _SPAN), place, "spanId") or place,
+        _text(_first(raw, _PARENT), place, "parentSpanId"),
+        _text(raw.get("name"), place, "name") or "",
         began=instant(_first(raw, _BEGAN)),
         ended=instant(_first(raw, _ENDED)),
     )
     events: list[Event] = []
-    for at, item in enumerate(expect.array(raw.get("events"), f"{place}, events")):
+    told = raw.get("events")
+    for at, item in enumerate(expect.array(told, f"{place}, events") if told is not None else ()):
         event = expect.record(item, f"{place}, event {at}")
         name = expect.text(event.get("name"), f"{place}, event {at}, name") or ""
         events.append((name, _attributes(event.get("attributes"), f"{place}, event {at}")))
@@ -164,6 +166,10 @@ def _attributes(held: Any, place: str) -> dict[str, Any]:
             raise MalformedTraceError(f"{place}, attribute {at}: has no key: {shorten(raw)}")
         value = raw.get("value")
         if type(value) is dict and len(value) == 1:
+            text = value.get("stringValue")
+            if type(text) is str:
+                found[key] = text
+                continue
             ((kind, held_),) = value.items()
             if kind in _SCALARS and not isinstance(held_, (dict, list)):
                 found[key] = held_

@@ -41,7 +41,12 @@ _SAYS_KIND = (
     "gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind",
     "langsmith.span.kind", "langfuse.observation.type", "mlflow.spanType", "ai.operationId",
 )  # fmt: skip
-_SPEAKS = ("gen_ai.output.messages", "gcp.vertex.agent.llm_response", "llm.request.type")
+_SPEAKS = frozenset({
+    "gen_ai.output.messages", "gcp.vertex.agent.llm_response", "llm.request.type",
+    "gen_ai.completion.0.role", "gen_ai.prompt.0.role",
+})  # fmt: skip
+_TOLD_ALL = frozenset({"pydantic_ai.all_messages", "all_messages_events"})
+_TELL = frozenset({*_SAYS_KIND, "gen_ai.tool.name", *_SPEAKS, *_TOLD_ALL})
 _AGENTS = ("gen_ai.agent.name", "agent_name", "agent.name")
 _SAID = ("gen_ai.output.messages", "gcp.vertex.agent.llm_response")
 _TOLD = (
@@ -51,6 +56,7 @@ _TOLD = (
 _LATER_SAID = ("output.value", "traceloop.entity.output", "mlflow.spanOutputs")
 _LATER_TOLD = ("input.value", "traceloop.entity.input", "mlflow.spanInputs")
 _EVENT_ROLE = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message")
+_NUMBERED = ("gen_ai.prompt.", "gen_ai.completion.", "llm.input_messages.", "llm.output_messages.")
 _INDEXED = re.compile(r"(gen_ai\.prompt|gen_ai\.completion)\.(\d+)\.(.+)")
 _MESSAGE = re.compile(r"llm\.(input|output)_messages\.(\d+)\.message\.(.+)")
 _CALL = re.compile(r"(?:message\.)?tool_calls\.(\d+)\.(?:tool_call\.)?(.+)")
@@ -65,7 +71,8 @@ def describe(span: Span, attributes: dict[str, Any], events: Sequence[Event] = (
         attributes: Its attributes, by name.
         events: Its events: their names and attributes, in order.
     """
-    events = [*events, *_written(attributes.get("events"))]
+    written = attributes.get("events")
+    events = events if written is None else [*events, *_written(written)]
     span.kind = kind_of(attributes, events)
     span.agent = first_text(attributes, _AGENTS)
     if span.kind == "tool":
@@ -89,8 +96,10 @@ def _written(held: Any) -> list[Event]:
     ]
 
 
-def kind_of(attributes: dict[str, Any], events: Iterable[Event] = ()) -> Kind:
+def kind_of(attributes: dict[str, Any], events: Sequence[Event] = ()) -> Kind:
     """Return what the attributes say that the span is."""
+    if not events and _TELL.isdisjoint(attributes):
+        return "other"
     for key in _SAYS_KIND:
         word = attributes.get(key)
         if not isinstance(word, str):
@@ -103,14 +112,11 @@ def kind_of(attributes: dict[str, Any], events: Iterable[Event] = ()) -> Kind:
     name = attributes.get("gen_ai.tool.name")
     if isinstance(name, str) and name[:1] not in ("[", "{", ""):
         return "tool"
-    if any(key in attributes for key in _SPEAKS) or any(
-        name in attributes for name in ("gen_ai.completion.0.role", "gen_ai.prompt.0.role")
-    ):
+    if not _SPEAKS.isdisjoint(attributes):
         return "model"
     if any(name == "gen_ai.choice" for name, _ in events):
         return "model"
-    told = "pydantic_ai.all_messages" in attributes or "all_messages_events" in attributes
-    return "agent" if told else "other"
+    return "other" if _TOLD_ALL.isdisjoint(attributes) else "agent"
 
 
 def _speech(
@@ -170,7 +176,7 @@ def _indexed(attributes: dict[str, Any]) -> dict[str, list[Said]]:
     """Return the messages that stand in attributes with numbers in their names."""
     sides: dict[str, dict[int, dict[str, Any]]] = {"told": {}, "said": {}}
     for key, value in attributes.items():
-        if not isinstance(key, str):
+        if not isinstance(key, str) or not key.startswith(_NUMBERED):
             continue
         found = _INDEXED.fullmatch(key) or _MESSAGE.fullmatch(key)
         if found is not None and len(found[2]) < _DIGITS:
