@@ -16,7 +16,8 @@ r"""OpenTelemetry spans as OTLP JSON. The marks: `resourceSpans`, or `batches` (
 
 Names of all versions: `scopeSpans`, `instrumentationLibrarySpans`; in camel or snake case; ids as
 hex or base64. Also under `trace`, and a list or lines of such, whose spans are taken together. Each
-trace is a trajectory; traces that tell of no agent are left out where others do. Bytes of the
+trace is a trajectory; traces that tell of no agent are left out where others do. A span that stands
+there twice, as exporters send it again that had no answer, counts once. Bytes of the
 protobuf message `ExportTraceServiceRequest` are read alike (extra `server`); so are several with
 their length before each, as the OpenTelemetry Collector's file exporter writes them.
 """
