@@ -39,6 +39,20 @@ def test_every_span_is_shown_once_whatever_its_parent(told: list[tuple[int, int,
     assert all(0 <= line.x <= 200 and 0 < line.width <= 200 for line in lines)
 
 
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=6,
+)
+KEYS = ("spanId", "parentSpanId", "name", "startTimeUnixNano", "endTimeUnixNano", "status")
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(KEYS), JSON), max_size=5))
+def test_spans_of_any_content_are_shown(spans: list[dict[str, Any]]):
+    lines = lines_of({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]})
+    assert len(lines) == len(spans)
+
+
 def test_spans_stand_behind_what_they_are_within():
     def span(name: str, parent: str, start: int) -> dict[str, Any]:
         times = {"startTimeUnixNano": str(start), "endTimeUnixNano": str(start + 1)}

@@ -8,10 +8,12 @@ each row its id, its kind, its key; the rows themselves stay on disk.
 from __future__ import annotations
 
 import threading
+from array import array
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from time import monotonic
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -25,10 +27,10 @@ from trajgrade.report.plain import printable
 from trajgrade.run import Row, Run
 from trajgrade.scores import SCORED
 
-Kind = Literal["error", "short", "best"]
-KINDS: tuple[Kind, ...] = ("error", "short", "best")
+KINDS = ("error", "short", "best")
 
 _MOST = 8
+_TRIALS = 2**24
 _SHARE = 10.0
 Made = TypeVar("Made")
 
@@ -94,20 +96,20 @@ class Held:
     Attributes:
         run: The run, whose rows one reads at a time.
         told: What pages say of it as a whole.
-        kinds: Each row's kind, by its place.
+        counts: How many rows there are of each kind.
     """
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.told: dict[str, Any] = {**figures(run), **measured(run)}
-        self.kinds: list[str] = []
-        self._keys: list[Key] = []
+        self._kinds = bytearray()
+        self._keys = array("Q")  # sorted, as rows are
         self._texts: list[str] | None = None
         self._lock = threading.Lock()
         for row in run.rows:
-            self.kinds.append(kind_of(row, run))
-            self._keys.append(key_of(row.row, row.trial))
-        self._places = {key: place for place, key in enumerate(self._keys)}
+            self._kinds.append(KINDS.index(kind_of(row, run)))
+            self._keys.append(_packed(key_of(row.row, row.trial)))
+        self.counts = {kind: self._kinds.count(at) for at, kind in enumerate(KINDS)}
 
     def rows(self, places: list[int]) -> list[Row]:
         """Return rows by their places."""
@@ -116,22 +118,31 @@ class Held:
 
     def place(self, key: Key) -> int | None:
         """Return where a row is; None where it is not."""
-        return self._places.get(key)
+        packed = _packed(key)
+        place = bisect_left(self._keys, packed)
+        return place if place < len(self._keys) and self._keys[place] == packed else None
 
     def key(self, place: int) -> Key:
         """Return what the row of a place is known by."""
-        return self._keys[place]
+        return Key(*divmod(self._keys[place], _TRIALS))
+
+    def kind(self, place: int) -> str:
+        """Return what the row of a place is."""
+        return KINDS[self._kinds[place]]
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return len(self._keys)
 
     def places(self, wanted: Wanted) -> list[int]:
         """Return the places of rows that are wanted, in order."""
-        found = [
-            place for place, kind in enumerate(self.kinds) if not wanted.kind or kind == wanted.kind
-        ]
+        kind = KINDS.index(wanted.kind) if wanted.kind in KINDS else None
+        found = [place for place, one in enumerate(self._kinds) if kind in (None, one)]
         if wanted.text:
             texts, text = self._searched(), wanted.text.casefold()
             found = [place for place in found if text in texts[place]]
         if not wanted.sort:
-            return sorted(found, key=lambda place: KINDS.index(self.kinds[place]))
+            return sorted(found, key=self._kinds.__getitem__)
         column = digest.metrics_of(self.run)[wanted.sort].column
         scored = [place for place in found if column.codes[place] == SCORED]
         scored.sort(key=lambda place: column.scores[place], reverse=wanted.falling)
@@ -144,6 +155,10 @@ class Held:
             if self._texts is None:
                 self._texts = [_searched(row) for row in self.run.rows]
             return self._texts
+
+
+def _packed(key: Key) -> int:
+    return key.row * _TRIALS + key.trial
 
 
 def _searched(row: Row) -> str:

@@ -134,15 +134,14 @@ def run(request: Request, name: str) -> Response:
     metrics = [*digest.metrics_of(held.run)]
     told = {**held.told, "rows": (), "hidden": 0}
     rest = _rest(query)
-    counts = {kind: held.kinds.count(kind) for kind in KINDS}
     return render(
         request,
         "run.html",
         **told,
         record=line_of(store, record),
         path_of=path,
-        done=len(held.kinds),
-        counts=counts,
+        done=len(held),
+        counts=held.counts,
         page=page._replace(items=[*_lines(held, page, path, rest)]),
         keys_of=[(key, printable(key)[:80]) for key in metrics],
         asked=asked,
@@ -178,7 +177,7 @@ def _lines(held: Held, page: Paged, path: str, rest: str) -> Iterator[dict[str, 
         yield {
             "title": digest.title_of(row)[:300],
             "href": f"{path}/rows/{key.row}-{key.trial}{rest}",
-            "kind": held.kinds[place],
+            "kind": held.kind(place),
             "by_key": {key: told_of(result) for key, result in row.results.items()}
             | _measured(row),
             "said": _said(row, held),
@@ -226,7 +225,7 @@ def row(request: Request, name: str, key: str) -> Response:
         back=f"{path}{_rest(request.query_params)}",
         before=before,
         after=after,
-        kind=held.kinds[place],
+        kind=held.kind(place),
         results=[told_of(result) for result in graded.results.values()],
         turns=turns_of(graded),
         judged=[*said_of(graded)],

@@ -18,7 +18,7 @@ _NAMES = {
     "start": ("startTimeUnixNano", "start_time_unix_nano"),
     "end": ("endTimeUnixNano", "end_time_unix_nano"),
 }
-_FAILED = {2, "2", "STATUS_CODE_ERROR"}
+_FAILED = {"2", "STATUS_CODE_ERROR"}
 _WIDTH = 200
 
 
@@ -56,11 +56,11 @@ def lines_of(document: Mapping[str, Any]) -> list[Line]:
     first = min(_time(span, "start") for span in spans)
     last = max(max(_time(span, "end"), _time(span, "start")) for span in spans)
     whole = (last - first) or 1.0
-    known = {_of(span, "id") for span in spans}
-    within: dict[Any, list[Any]] = defaultdict(list)
+    known = {_name(span, "id") for span in spans}
+    within: dict[str | None, list[Any]] = defaultdict(list)
     for span in sorted(spans, key=lambda span: _time(span, "start")):
-        parent = _of(span, "parent")
-        within[parent if parent in known and parent != _of(span, "id") else None].append(span)
+        parent = _name(span, "parent")
+        within[parent if parent in known and parent != _name(span, "id") else None].append(span)
     found: list[Line] = []
     outermost = within.pop(None, [])
     while outermost:
@@ -68,7 +68,7 @@ def lines_of(document: Mapping[str, Any]) -> list[Line]:
         while waiting:
             span, depth = waiting.pop()
             found.append(_line(span, depth, first, whole))
-            inner = within.pop(_of(span, "id"), [])
+            inner = within.pop(_name(span, "id"), [])
             waiting += [(one, depth + 1) for one in reversed(inner)]
         outermost = within.pop(next(iter(within), None), [])  # what is within each other
     return found
@@ -79,9 +79,9 @@ def _line(span: Mapping[str, Any], depth: int, first: float, whole: float) -> Li
         _time(span, "start") - first,
         max(0.0, _time(span, "end") - _time(span, "start")),
     )
-    status = span.get("status") or {}
+    status = span.get("status")
     failed = ""
-    if status.get("code") in _FAILED:
+    if isinstance(status, Mapping) and str(status.get("code")) in _FAILED:
         failed = printable(cut(str(status.get("message") or "failed")))
     return Line(
         printable(cut(str(span.get("name", "")))),
@@ -108,9 +108,14 @@ def _of(held: Mapping[str, Any], what: str) -> Any:
     return next((held[name] for name in _NAMES[what] if held.get(name)), None)
 
 
+def _name(span: Mapping[str, Any], what: str) -> str | None:
+    found = _of(span, what)
+    return None if found is None else str(found)
+
+
 def _time(span: Mapping[str, Any], what: str) -> float:
     """Return a time in seconds; 0 where it is none."""
     try:
         return int(_of(span, what) or 0) / _SECOND
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 0.0
