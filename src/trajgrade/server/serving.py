@@ -7,9 +7,11 @@ was accepted is in the store by then, and is done by whoever works next.
 from __future__ import annotations
 
 import ipaddress
+import signal
 import socket
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import uvicorn
@@ -61,7 +63,26 @@ def serve(
     server = uvicorn.Server(settings)
     with listening, workers or nullcontext():
         told(address_of(listening, is_https=certificate is not None))
-        server.run(sockets=[listening])
+        with _signals_ended_with():
+            server.run(sockets=[listening])
+
+
+@contextmanager
+def _signals_ended_with() -> Iterator[None]:
+    """Have a signal end the server alone: what is raised again after that ends not the process.
+
+    So workers are told to stop, and waited for; a second signal then ends that, too.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    former = {number: signal.signal(number, lambda *_: None) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
 
 
 def settings_of(app: FastAPI, certificate: tuple[str, str] | None = None) -> uvicorn.Config:
