@@ -90,7 +90,7 @@ def _metrics(comparison: Comparison) -> Iterator[dict[str, Any]]:
             "all": metric.n_pairs == metric.n_examples,
             "old": shown.old, "old_interval": old, "new": shown.new, "new_interval": new,
             "change": shown.change, "interval": shown.interval, "p": shown.p,
-            "finding": metric.finding, "tone": _TONES.get(metric.finding, ""),
+            "finding": shown.finding, "tone": _TONES.get(metric.finding, ""),
             "n_lost": metric.n_lost, "n_gained": metric.n_gained,
             "plot": _plot(metric, _reach(comparison, metric), margins.get(key)),
         }  # fmt: skip

@@ -26,8 +26,11 @@ _TESTS = {
 
 def title(comparison: Comparison) -> str:
     """Return which runs are compared, in a few words."""
-    old, new = (printable(label.name or label.dataset) for label in comparison.labels())
-    return f"{new} against {old}"
+    labels = comparison.labels()
+    old, new = (label.name or label.dataset for label in labels)
+    if old == new:
+        old, new = (f"{label.dataset}, {label.started_at[:16]}" for label in labels)
+    return printable(f"{new} against {old}")
 
 
 def headings(comparison: Comparison) -> list[str]:
