@@ -1,6 +1,6 @@
 """Compare trials 0 and 1 of tau-bench's airline runs with trials 2 and 3: the same agent twice.
 
-python examples/tau_airline/halves.py path/to/gpt-4o-airline.json
+python examples/tau_airline/halves.py path/to/gpt-4o-airline.json [report.html]
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from trajgrade.report.versus import screen
 HERE = Path(__file__).parent
 
 
-def main(path: Path) -> None:
-    """Grade both halves as the config beside this file says, and compare them."""
+def main(path: Path, report: Path | None = None) -> None:
+    """Grade both halves as the config beside this file says, compare them, and save a report."""
     rows = json.loads(path.read_text())
     config = load_config(HERE / "eval.yaml")
     halves = [
@@ -29,8 +29,11 @@ def main(path: Path) -> None:
         )
         for trials in ((0, 1), (2, 3))
     ]
-    screen.show(trajgrade.compare(*halves))
+    comparison = trajgrade.compare(*halves)
+    screen.show(comparison)
+    if report is not None:
+        comparison.save(report)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "runs.json")
+    main(*(map(Path, sys.argv[1:]) if len(sys.argv) > 1 else [HERE / "runs.json"]))
