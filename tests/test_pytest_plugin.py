@@ -117,6 +117,7 @@ def test_a_malformed_option_is_a_usage_error(run, arguments):
     ("arguments", "code"),
     [
         (("--collect-only",), 0),
+        (("--setup-only",), 0),
         (("-p", "no:cacheprovider"), 1),
         (("--lf",), 1),
         (("-k", "nothing_is_called_so"), 5),

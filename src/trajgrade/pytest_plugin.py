@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 if TYPE_CHECKING:
-    from trajgrade.session import Ending, Wanted
+    from trajgrade.session import Ending
     from trajgrade.suite import Case
 
 _NAMES = ("trajgrade", "potato_eval")
@@ -131,24 +131,20 @@ class Gate:
         asked = (self._config.getoption(f"--trajgrade-{name}") for name in named)
         return bool(self.cases) or any(asked)
 
-    def _wanted(self) -> Wanted:
-        from trajgrade.session import Wanted
+    def finish(self) -> bool:
+        """Judge the session; return whether it may pass."""
+        from trajgrade.session import Wanted, ended
 
         option = self._config.getoption
         experiment = option("--trajgrade-experiment") or os.environ.get("TRAJGRADE_EXPERIMENT")
-        return Wanted(
+        wanted = Wanted(
             thresholds=tuple(option("--trajgrade-threshold")),
             baseline=option("--trajgrade-baseline") or "",
             gates=tuple(option("--trajgrade-no-regression")),
             output=tuple(option("--trajgrade-output")),
             experiment="" if option("--trajgrade-no-sync") else experiment or "",
         )
-
-    def finish(self) -> bool:
-        """Judge the session; return whether it may pass."""
-        from trajgrade.session import ended
-
-        self.ending = ended([*self.cases.values()], self._wanted())
+        self.ending = ended([*self.cases.values()], wanted)
         return not self.ending.faults
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -250,7 +246,7 @@ def _checked(node: Any, name: str, mark: pytest.Mark) -> None:
             raise _fault(node, f"{name}: {key} is a whole number from 1 on, got {value!r}")
 
 
-def _fault(node: Any, told: str) -> pytest.Collector.CollectError:
+def _fault(node: Any, told: str) -> Exception:
     return pytest.Collector.CollectError(f"{node.nodeid}: {told}")
 
 
@@ -294,7 +290,7 @@ def _give_rows(metafunc: pytest.Metafunc, place: Any) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Count how many trials of each test were chosen."""
-    trials = (item for item in session.items if _TRIAL in getattr(item, "fixturenames", ()))
+    trials = (one for one in session.items if _TRIAL in getattr(one, "fixturenames", ()))
     session.config.stash[_CHOSEN].update(map(_test_of, trials))
 
 
@@ -380,7 +376,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Fail the session where what was logged does not meet what must hold."""
     gate = session.config.stash[_GATE]
     over = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
-    if gate.is_worker or not over or session.config.option.collectonly or not gate.is_asked:
+    dry = any(session.config.getoption(name, False) for name in ("collectonly", "setuponly"))
+    if gate.is_worker or dry or not over or not gate.is_asked:
         return
     if not gate.finish() and exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
