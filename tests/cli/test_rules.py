@@ -210,6 +210,7 @@ def produced(folder: Path) -> Path:
 
 
 def test_rules_are_listed_with_their_counters(command: Command, folder: Path, produced: Path):
+    """B191: a rule for everything that writes a score fires once for each trace, not again."""
     done = command(
         "list", "rules", "--config", folder / "rules.yaml", "--store", produced, "--json"
     )
