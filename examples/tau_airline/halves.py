@@ -36,4 +36,6 @@ def main(path: Path, report: Path | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(*(map(Path, sys.argv[1:]) if len(sys.argv) > 1 else [HERE / "runs.json"]))
+    if len(sys.argv) not in (2, 3):
+        sys.exit(str(__doc__))
+    main(*map(Path, sys.argv[1:]))
