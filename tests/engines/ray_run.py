@@ -19,10 +19,27 @@ from tests.engines import work
 from trajgrade.engines.ray_cluster import RayCluster
 from trajgrade.errors import EngineError
 from trajgrade.evaluators.spelling import graders
-from trajgrade.run import Run
+from trajgrade.run import Row, Run
 from trajgrade.runner import evaluate
+from trajgrade.stores import open_store
 
 NAMES = ["trajectory_exact_match", "trajectory_recall", "trajectory_alignment"]
+
+
+class StopError(Exception):
+    """The program ends."""
+
+
+class Stop:
+    """Ends the run behind the first file."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+
+    def __call__(self, example: Any, row: Row) -> None:
+        self.rows += 1
+        if self.rows == 101:
+            raise StopError
 
 
 def failure(engine: RayCluster, function: Any, jobs: Any) -> str:
@@ -69,6 +86,17 @@ def main() -> None:
     found["robbed"] = work.made([first, *robbed])
     evaluators = graders(NAMES).evaluators
     found["ray"] = shown(evaluate(files, evaluators, engine="ray", explain="all"))
+    store = f"parquet:{folder}/kept"
+    stop = Stop()
+    try:
+        evaluate(files, evaluators, engine="ray", explain="all", store=store, on_row=stop)
+    except StopError:
+        found["stopped at"] = stop.rows
+    gone_on = evaluate(files, evaluators, engine="ray", explain="all", store=store, resume=True)
+    found["gone on with"] = shown(gone_on)
+    found["loaded"] = shown(Run.load(f"run:{gone_on.id}", store=store))
+    with open_store(store) as opened:
+        found["kept"] = [[record.state, opened.count(record.id)] for record in opened.runs()]
     found["here"] = shown(evaluate(files, evaluators, explain="all"))
     found["pool"] = shown(
         evaluate(files, evaluators, engine="process_pool", workers=2, explain="all")

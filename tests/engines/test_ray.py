@@ -13,6 +13,7 @@ from tests.conftest import ROOT
 from tests.test_spread import written
 
 pytest.importorskip("ray")
+pytest.importorskip("pyarrow")
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def found(tmp_path_factory):
         [sys.executable, ROOT / "tests/engines/ray_run.py", str(folder), *files],
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=300,
         check=False,
         env={
             **os.environ,
@@ -59,3 +60,9 @@ def test_what_the_work_raises_and_what_always_kills_is_told(found):
 def test_rows_summary_and_the_worst_rows_are_those_of_the_local_engines(found):
     assert found["ray"] == found["here"] == found["pool"]
     assert len(found["ray"]["rows"]) == 203
+
+
+def test_parquet_that_the_machines_wrote_is_gone_on_with_and_read_back(found):
+    assert found["stopped at"] == 101
+    assert found["kept"] == [["finished", 203]]
+    assert found["gone on with"] == found["loaded"] == found["here"]
