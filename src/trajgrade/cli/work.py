@@ -11,6 +11,8 @@ from types import FrameType
 
 import click
 
+_BEHIND = 5
+
 
 @click.command
 @click.option("--config", required=True, metavar="FILE", help="The rules, as of `trajgrade serve`.")
@@ -50,6 +52,8 @@ def work(
         stop = threading.Event()
         _stopped_by_signals(stop)
         if follow_parent:
+            if hasattr(os, "nice"):
+                os.nice(_BEHIND)  # the server, which others wait for, comes first
             threading.Thread(target=_ends_with_parent, args=(stop,), daemon=True).start()
         worker.run(stop)
 
