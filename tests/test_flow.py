@@ -34,7 +34,7 @@ def row(place: int) -> Done:
 
 @given(st.permutations(range(12)))
 def test_rows_that_come_in_any_order_leave_in_theirs(places: list[int]):
-    ordered = InOrder()
+    ordered: InOrder[Done] = InOrder()
     left = [done.place for place in places for done in ordered.add(row(place))]
     assert left == sorted(places)
     assert [*ordered.rest()] == []
@@ -42,7 +42,7 @@ def test_rows_that_come_in_any_order_leave_in_theirs(places: list[int]):
 
 @given(st.sets(st.integers(0, 20)))
 def test_what_was_never_done_leaves_a_gap(places: set[int]):
-    ordered = InOrder()
+    ordered: InOrder[Done] = InOrder()
     left = [done.place for place in places for done in ordered.add(row(place))]
     assert left + [done.place for done in ordered.rest()] == sorted(places)
 
