@@ -59,6 +59,11 @@ def shared_files(pattern: str) -> list[Any]:
     return found or [pytest.param(None, id=pattern, marks=needs_shared)]
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name bytes by their size: a packer's clock or hash in them would differ between workers."""
+    return f"{argname}-{len(val)}-bytes" if isinstance(val, bytes) else None
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _runs_kept_apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Runs that the command keeps lie in no folder of the project."""
