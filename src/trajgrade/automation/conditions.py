@@ -32,16 +32,22 @@ TIMEOUT = 1.0  # seconds that one pattern may take on one text
 _DEEPEST = 20
 
 
+_SCORES = "scores."
+
+
 class Fit(NamedTuple):
     """Whether an item fits.
 
     Attributes:
         holds: Whether it does.
         because: The part of the condition that decided, with what was found.
+        is_unknown: Whether it cannot be said, since a score is not there; then it does not fit, and
+            neither does the opposite.
     """
 
     holds: bool
     because: str
+    is_unknown: bool = False
 
 
 class Condition(Protocol):
@@ -86,6 +92,9 @@ class Field:
     def fit(self, item: Any) -> Fit:
         """Return whether a value at the path fits every operator."""
         found = [*values_at(item, parse(self.path))]
+        is_score = self.path.startswith(_SCORES)
+        if is_score:  # one that was not evaluated is none
+            found = [value for value in found if value is not None]
         tests = dict(self.tests)
         wanted = tests.pop("exists", None)
         if wanted is not None and bool(found) is not wanted:
@@ -93,7 +102,8 @@ class Field:
         if not tests:
             return Fit(holds=True, because=f"{self.path}: {_is_there(there=bool(found))}")
         if not found:
-            return Fit(holds=False, because=f"{self.path}: is not there")
+            because = f"{self.path}: is not there"
+            return Fit(holds=False, because=because, is_unknown=is_score)
         failed: str = ""
         for value in found:
             given = _number_in(value) if self.numbers_in_text else value
@@ -119,12 +129,15 @@ class Every:
     def fit(self, item: Any) -> Fit:
         """Return the first part that does not fit, or that all do."""
         fits = []
+        unknown: Fit | None = None
         for part in self.parts:
             fit = part.fit(item)
-            if not fit.holds:
+            if fit.is_unknown:
+                unknown = unknown or fit
+            elif not fit.holds:
                 return fit
             fits.append(fit.because)
-        return Fit(holds=True, because="; ".join(fits))
+        return unknown or Fit(holds=True, because="; ".join(fits))
 
 
 @dataclass(frozen=True)
@@ -141,12 +154,15 @@ class AnyOf:
     def fit(self, item: Any) -> Fit:
         """Return the first part that fits, or why none does."""
         faults = []
+        is_unknown = False
         for part in self.parts:
             fit = part.fit(item)
             if fit.holds:
                 return fit
+            is_unknown = is_unknown or fit.is_unknown
             faults.append(fit.because)
-        return Fit(holds=False, because=f"none of: {'; '.join(faults)}")
+        because = f"none of: {'; '.join(faults)}"
+        return Fit(holds=False, because=because, is_unknown=is_unknown)
 
 
 @dataclass(frozen=True)
@@ -161,9 +177,10 @@ class Not:
         return self.part.fields
 
     def fit(self, item: Any) -> Fit:
-        """Return the opposite."""
+        """Return the opposite; of what cannot be said, neither fits."""
         fit = self.part.fit(item)
-        return Fit(holds=not fit.holds, because=f"not: {fit.because}")
+        holds = not fit.holds and not fit.is_unknown
+        return Fit(holds=holds, because=f"not: {fit.because}", is_unknown=fit.is_unknown)
 
 
 def values_at(value: Any, path: Sequence[Segment]) -> Iterator[Any]:

@@ -53,7 +53,7 @@ def is_queue(source: object) -> bool:
 
 
 def reviews(inbox: Inbox, source: str) -> Iterator[Review]:
-    """Yield what people have looked at in a queue.
+    """Yield what people have looked at in a queue, but for traces that have changed since.
 
     Args:
         inbox: Where it is.
@@ -69,8 +69,15 @@ def reviews(inbox: Inbox, source: str) -> Iterator[Review]:
         why = "nobody has looked at what waits there" if waiting else "there is no such queue"
         raise DatasetError(f"{source}: {why}")
     while found:
-        yield from found
+        yield from (review for review in found if not _has_changed(inbox, review))
         found = inbox.reviews(queue=name, state="done", after=found[-1].number, limit=_PAGE)
+
+
+def _has_changed(inbox: Inbox, review: Review) -> bool:
+    """Whether a trace has grown since a person looked at it: what was said is not of that."""
+    record = inbox.trace(review.trace_id)
+    said_at = review.labelled_at
+    return record is not None and said_at is not None and record.last_at > said_at
 
 
 def labels_in(store: Store, source: str) -> list[Label]:

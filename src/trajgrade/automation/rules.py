@@ -183,12 +183,35 @@ class Rules:
         return {name: paths for name, paths in absent.items() if paths}
 
 
+def _check_givers(rules: Sequence[Rule]) -> None:
+    """Refuse two evaluators that give one score, of which the last would silently count.
+
+    Raises:
+        ConfigError: There are such.
+    """
+    givers: dict[str, list[str]] = {}
+    for rule in rules:
+        for action in rule.actions if rule.enabled else ():
+            if action["type"] == "run_evaluator":
+                for key in graders([spec_of(action)]).keys or ():
+                    givers.setdefault(key, []).append(rule.name)
+    faults = [
+        f"automation.rules: the score {key!r} is given by {' and by '.join(names)}; give each a "
+        "`key` of its own"
+        for key, names in givers.items()
+        if len(names) > 1
+    ]
+    if faults:
+        raise ConfigError(*faults)
+
+
 def _ordered(rules: Sequence[Rule]) -> list[Rule]:
     """Return the rules so that each comes after those whose scores it looks at."""
     given: dict[str, list[Rule]] = {}
     for rule in rules:
         for key in rule.scores_given:
             given.setdefault(key, []).append(rule)
+    _check_givers(rules)
     ordered: list[Rule] = []
     waiting: list[str] = []
 

@@ -234,8 +234,12 @@ class SqlInbox(InboxJobs):
         connection.execute(
             add.on_conflict_do_update(
                 index_elements=["trace_id", "queue"],
-                set_={"rule": came.rule, "priority": came.priority, "reason": came.reason},
-                where=REVIEWS.c.state == "open",
+                set_={
+                    "rule": came.rule,
+                    "priority": came.priority,
+                    "reason": came.reason,
+                    "state": "open",
+                },
             )
         )
 

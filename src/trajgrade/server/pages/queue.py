@@ -173,12 +173,17 @@ def _item(
     record = inbox.trace(review.trace_id)
     data = trace_of(inbox.pieces(review.trace_id)) if record is not None else None
     label = review.label or Label()
-    written: dict[str, str] = said or {
-        "comment": label.comment,
-        "reference": "" if label.reference is None else pretty(label.reference),
-        "dataset": "",
-        **{f"{JUDGED}{key}": "pass" if one else "fail" for key, one in label.judged.items()},
-    }
+    blank = {"comment": "", "reference": "", "dataset": ""}
+    written: dict[str, str] = (
+        {**blank, **said}
+        if said
+        else {
+            "comment": label.comment,
+            "reference": "" if label.reference is None else pretty(label.reference),
+            "dataset": "",
+            **{f"{JUDGED}{key}": "pass" if one else "fail" for key, one in label.judged.items()},
+        }
+    )
     return render(
         request,
         "review.html",
