@@ -121,7 +121,11 @@ def test_packed_bodies_are_unpacked(served: Served):
 
 @pytest.mark.parametrize(
     ("encoding", "body", "status"),
-    [("br", b"x", 415), ("gzip", b"no gzip", 400), ("gzip", gzip.compress(b"[]" * 99, mtime=0)[:-9], 400)],
+    [
+        ("br", b"x", 415),
+        ("gzip", b"no gzip", 400),
+        ("gzip", gzip.compress(b"[]" * 99, mtime=0)[:-9], 400),
+    ],
 )
 def test_packing_that_is_broken_or_unknown_is_refused(
     served: Served, encoding: str, body: bytes, status: int

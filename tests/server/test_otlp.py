@@ -195,7 +195,11 @@ def test_an_empty_export_is_fine(served: Served):
         (b"", {"content-type": "text/plain"}, 415),
         (b"x", {**JSON, "content-encoding": "br"}, 415),
         (b"x", {**JSON, "content-encoding": "gzip"}, 400),
-        (gzip.compress(b"[" * 300 + b"]" * 300, mtime=0), {**JSON, "content-encoding": "gzip"}, 413),
+        (
+            gzip.compress(b"[" * 300 + b"]" * 300, mtime=0),
+            {**JSON, "content-encoding": "gzip"},
+            413,
+        ),
     ],
 )
 def test_what_will_never_be_taken_is_refused_as_the_protocol_says(
