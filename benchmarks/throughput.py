@@ -3,7 +3,8 @@
 One JSON Lines file is generated, and graded by trajectory metrics on each engine, its results being
 kept in a SQLite store; its rows are also decoded by msgspec on one core. Everything is measured in
 one run, each engine several times in turn, and the best time counts: only ratios inside one run
-say anything on a shared machine. Every engine must come to the same means.
+say anything on a shared machine. Every engine must come to the same means. What two processes that
+share nothing gain over one, which only decode, is the most that a second worker could.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import random
 import tempfile
 import time
 from collections.abc import Callable
+from multiprocessing import get_context
 from pathlib import Path
 
 import msgspec
@@ -56,6 +58,27 @@ def decoded(path: Path) -> None:
             decode(line)
 
 
+def decoded_by(processes: int, path: Path) -> float:
+    """Return how long so many processes take, each of which decodes every row ten times."""
+    started = [
+        get_context("spawn").Process(target=decoded_often, args=(path,)) for _ in range(processes)
+    ]
+
+    def work() -> None:
+        for process in started:
+            process.start()
+        for process in started:
+            process.join()
+
+    return seconds(work)
+
+
+def decoded_often(path: Path) -> None:
+    """Decode every row ten times, which takes much longer than the start of a process."""
+    for _ in range(10):
+        decoded(path)
+
+
 def graded(path: Path, folder: Path, engine: str, workers: int | None) -> dict[str, float | None]:
     """Grade the file, and return the means."""
     store = folder / f"{engine}-{workers}-{time.monotonic_ns()}.db"
@@ -90,6 +113,7 @@ def main() -> None:
         best: dict[tuple[str, int | None], float] = {}
         means = set()
         plain = min(seconds(lambda: decoded(path)) for _ in range(options.rounds))
+        apart = [2 * decoded_by(1, path) / decoded_by(2, path) for _ in range(options.rounds)]
         for _ in range(options.rounds):
             for engine in engines:
                 began = time.perf_counter()
@@ -105,6 +129,7 @@ def main() -> None:
             print(f"{label:18} {rate:10,.0f} rows/s  {plain / taken:.2f} of decoding")
         speedup = best["process_pool", 1] / best["process_pool", 2]
         print(f"process_pool: 2 workers are {speedup:.2f} × one")
+        print(f"two processes that share nothing are {max(apart):.2f} × one")
 
 
 if __name__ == "__main__":
