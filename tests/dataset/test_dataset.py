@@ -269,6 +269,21 @@ def test_a_row_that_is_a_list_of_messages_is_the_outputs(tmp_path: Path):
     assert only(write(tmp_path / "a.jsonl", MESSAGES)).outputs == MESSAGES
 
 
+def test_a_trace_that_says_what_was_asked_is_the_outputs():
+    row = {
+        "question": "What is 6 × 7?",
+        "ground_truth": "42",
+        "is_correct": False,
+        "history": [
+            {"content": "What is 6 × 7?", "role": "user", "name": "Boss_Expert"},
+            {"content": "41", "role": "assistant", "name": "Maths_Expert"},
+        ],
+    }
+    assert Trajectory.from_any(only([row]).outputs).final_response == "41"
+    assert only([row]).inputs == "What is 6 × 7?"
+    assert only([{"question": "What is 6 × 7?", "note": "x"}]).outputs is None
+
+
 def test_a_trace_in_a_row_with_outputs_or_a_declared_field_is_no_outputs():
     assert only([{"messages": MESSAGES, "outputs": "x"}]).outputs == "x"
     fields = {"inputs": "messages", "outputs": "answer"}

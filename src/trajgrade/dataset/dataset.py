@@ -281,12 +281,15 @@ class Dataset:
             DatasetError: The rows together are one trace.
         """
         known = set(chain.from_iterable(NAMES.values()))
-        beside = known.difference(NAMES["inputs"], NAMES["outputs"], NAMES["response"])
-        if "outputs" in self.fields or (known - beside).union(TRACE_NAMES) & set(self._columns):
+        answers = {*NAMES["outputs"], *NAMES["response"], *TRACE_NAMES}
+        columns = set(self._columns)
+        if "outputs" in self.fields or answers & columns:
             return False
+        beside = known.difference(NAMES["inputs"])
         rows = [{k: v for k, v in row.items() if k not in beside} for row in self._objects()]
         rows = [row for row in rows if row]
-        if len(rows) > 1 and _are_one_trace(rows):
+        asked = columns.intersection(NAMES["inputs"])  # a trace may say what was asked, a part not
+        if len(rows) > 1 and not asked and _are_one_trace(rows):
             raise DatasetError(
                 f"{self.name}: the rows ({', '.join(self._columns)}) are the parts of one trace. "
                 "A dataset has one example per row: put the trace in a field, {'outputs': …}"
