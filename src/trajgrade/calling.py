@@ -358,11 +358,16 @@ class _InThreads:
         return Called(time.perf_counter() - began, returned, attempts=job.attempt)
 
     def _awaited(self, waiting: Awaitable[Any]) -> Any:
+        """Wait for it; one that takes too long is ended once its thread was given up."""
         future = self._loop.start(_outcome(waiting))
+        timeout = self._pace.timeout
         try:
-            return _given(future.result(timeout=self._pace.timeout))
+            outcome = future.result(timeout=None if timeout is None else timeout + _GRACE)
+        except TimeoutError:
+            raise _late(self._pace) from None
         finally:
             future.cancel()  # does nothing to one that is done
+        return _given(outcome)
 
     def _after(self, job: _Job, called: Called) -> _Job | None:
         """Hand a call over, or return the job that makes it again."""

@@ -85,7 +85,9 @@ def test_what_an_action_needs_and_is_not_there_is_said_with_the_rest(
 ):
     monkeypatch.delenv("HOOK_SECRET", raising=False)
     hook = {"type": "fire_webhook", "url": "https://example.com/x", "secret_env": "HOOK_SECRET"}
-    path = written(tmp_path, GRADE, hook, {**GRADE, "reference": {"dataset": "store:none"}})
+    path = written(
+        tmp_path, GRADE, hook, {**GRADE, "key": "more", "reference": {"dataset": "store:none"}}
+    )
     with pytest.raises(ConfigError) as caught:
         load_automation(path, makes=True, store=str(tmp_path / "kept.db"))
     first, second, third = caught.value.faults

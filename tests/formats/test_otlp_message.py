@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from math import isfinite, isnan
 from typing import Any
 
 import pytest
@@ -20,6 +21,11 @@ counts = st.integers(0, 2**32 - 1)
 instants = st.integers(0, 2**64 - 1).map(str)
 
 
+def said(number: float) -> str:
+    """A number that JSON has no place for, as protobuf writes it."""
+    return "NaN" if isnan(number) else "Infinity" if number > 0 else "-Infinity"
+
+
 def ids(size: int) -> st.SearchStrategy[str]:
     return st.binary(min_size=size, max_size=size).map(lambda raw: base64.b64encode(raw).decode())
 
@@ -29,7 +35,7 @@ scalars = st.one_of(
     texts.map(lambda text: {"stringValue": text}),
     st.booleans().map(lambda flag: {"boolValue": flag}),
     st.integers(-(2**63), 2**63 - 1).map(lambda number: {"intValue": str(number)}),
-    st.floats().map(lambda number: {"doubleValue": number}),
+    st.floats().map(lambda number: {"doubleValue": number if isfinite(number) else said(number)}),
     st.binary(max_size=4).map(lambda raw: {"bytesValue": base64.b64encode(raw).decode()}),
 )
 values = st.recursive(

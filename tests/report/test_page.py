@@ -97,7 +97,7 @@ def test_a_browser_shows_filters_sorts_and_is_not_hurt(tmp_path, scheme, width):
         assert shown.locator("#shown").inner_text() == "8 of 10 rows"
         shown.select_option("#only", "all")
         shown.select_option("#metric", label="exact_match, best first")
-        assert "row 0" in rows.first.locator("summary").first.inner_text()
+        rows.first.get_by_text("row 0").first.wait_for()
         shown.select_option("#metric", label="exact_match, worst first")
         titles = rows.locator("> summary").all_inner_texts()
         assert "row 0" in titles[-2]
