@@ -46,7 +46,7 @@ automation:
           evaluator: tool_use
           params: {expected_tool: trains}
     - name: failures
-      when: {field: scores.tool_use, lt: 1}
+      when: {field: "scores.tool_use:trains", lt: 1}
       after: trace_complete
       actions:
         - {type: add_to_queue, queue: failures}

@@ -135,6 +135,10 @@ class StoreError(TrajgradeError, RuntimeError):
     """A store cannot be opened, read or written, or another process holds the run."""
 
 
+class ChangedError(StoreError):
+    """What was to be changed is not any more what the caller has seen."""
+
+
 class TooLargeError(TrajgradeError, ValueError):
     """The input is beyond a limit that keeps time or memory bounded."""
 

@@ -187,6 +187,7 @@ class Label(msgspec.Struct, frozen=True, kw_only=True):
         judged: For each evaluator whose verdict was looked at, what the person would have said.
         comment: Why.
         by: Who says it.
+        revision: Of which revision of the trace; 0 for that which is there when it is kept.
     """
 
     verdict: bool | None = None
@@ -194,6 +195,7 @@ class Label(msgspec.Struct, frozen=True, kw_only=True):
     judged: dict[str, float | bool] = {}
     comment: str = ""
     by: str = ""
+    revision: int = 0
 
 
 class Review(msgspec.Struct, frozen=True, kw_only=True):
@@ -210,6 +212,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
         state: Whether it waits, or was looked at.
         label: What was said.
         labelled_at: When.
+        revision: Which revision of the trace is there; 0 where the trace is not there any more.
     """
 
     number: int
@@ -222,6 +225,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     state: ReviewState = "open"
     label: Label | None = None
     labelled_at: float | None = None
+    revision: int = 0
 
 
 class KeyRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -157,7 +157,12 @@ class Inbox(Protocol):
         ...
 
     def label(self, number: int, label: Label, at: float) -> Review:
-        """Keep what a person says; a later word replaces an earlier one."""
+        """Keep what a person says; a later word replaces an earlier one.
+
+        Raises:
+            ChangedError: It is said of another revision of the trace than is there.
+            StoreError: There is no such item.
+        """
         ...
 
     def keys(self) -> list[KeyRecord]:

@@ -198,3 +198,47 @@ def test_every_operator_is_in_the_law_of_the_issue():
     assert set(OPERATORS) == {
         "equals", "in", "contains", "exists", "lt", "lte", "gt", "gte", "matches"
     }  # fmt: skip
+
+
+# ------------------------------------------------------------------------------ unknown scores
+
+KEYS = ("a", "b")
+part = st.builds(lambda key: {"field": f"scores.{key}", "lt": 0.5}, st.sampled_from(KEYS))
+logic = st.recursive(
+    part,
+    lambda inner: st.one_of(
+        inner.map(lambda one: {"not": one}),
+        st.lists(inner, min_size=1, max_size=3).map(lambda many: {"all": many}),
+        st.lists(inner, min_size=1, max_size=3).map(lambda many: {"any": many}),
+    ),
+    max_leaves=6,
+)
+scores = st.dictionaries(st.sampled_from(KEYS), st.sampled_from([0.0, 1.0, None]))
+
+
+def truth(when, given_scores) -> float:
+    """1 true, 0 false, 1/2 unknown, by Kleene's strong logic: not is 1 - x, all min, any max."""
+    if "field" in when:
+        score = given_scores.get(when["field"].removeprefix("scores."))
+        return 0.5 if score is None else float(score < 0.5)
+    if "not" in when:
+        return 1 - truth(when["not"], given_scores)
+    join = min if "all" in when else max
+    return join(truth(one, given_scores) for one in when.get("all", when.get("any")))
+
+
+@given(logic, scores)
+def test_a_score_that_is_not_there_is_unknown_and_so_is_its_opposite(when, given_scores):
+    fit = read(when).fit({"scores": given_scores})
+    assert (fit.holds, fit.is_unknown) == (
+        truth(when, given_scores) == 1,
+        truth(when, given_scores) == 0.5,
+    )
+
+
+@pytest.mark.parametrize("given_scores", [{}, {"a": None}])
+def test_a_score_that_was_not_evaluated_does_not_exist(given_scores):
+    item = {"scores": given_scores}
+    assert not fits({"field": "scores.a", "exists": True}, item)
+    assert fits({"field": "scores.a", "exists": False}, item)
+    assert fits({"field": "scores.a", "exists": True}, {"scores": {"a": 0.0}})

@@ -102,6 +102,24 @@ def test_rows_that_people_accept_or_correct_get_a_reference(reviewed: str):
     assert rows["t1"]["reference_outputs"] == ROW["reference_outputs"]
 
 
+def test_what_was_said_of_a_trace_that_has_changed_since_is_left_out(reviewed: str):
+    with open_store(reviewed) as store:
+        later = json.dumps({**ROW, "id": "t1", "polite": True, "more": 1}).encode()
+        store.inbox.accept([Piece(trace_id="t1", key="2", body=later, at=1.0)])
+    done = asked("judge", "align", "queue:review", "--store", reviewed, "--json")
+    (polite,) = json.loads(done.stdout)
+    assert sum(cell["n"] for cell in polite["confusion"]) == 2
+    done = asked("dataset", "add", "cases", "--from", "queue:review", "--store", reviewed)
+    assert "t1: has changed since somebody looked at it" in done.stderr
+    with open_store(reviewed) as store:
+        for name in ("t0", "t2"):
+            body = json.dumps({**ROW, "id": name, "more": 2}).encode()
+            store.inbox.accept([Piece(trace_id=name, key="2", body=body, at=1.0)])
+    done = asked("judge", "align", "queue:review", "--store", reviewed)
+    assert done.exit_code == 2
+    assert "(3 have changed since somebody looked at them)" in done.stderr
+
+
 def test_a_queue_that_nobody_has_looked_at_says_so(address: str):
     with open_store(address) as store:
         send(store, 0, polite=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajgrade.automation.items import id_of, item_of
+from trajgrade.automation.items import SEEN, id_of, item_of
 from trajgrade.automation.rules import read_rules, sample
 from trajgrade.errors import ConfigError
 
@@ -45,7 +45,8 @@ def test_a_rule_fires_for_what_fits():
         ({"actions": ["add_to_queue"]}, "rules[0].actions[0]: {type: …} is needed"),
         ({"actions": [{"type": "run_evaluator"}]}, "actions[0].evaluator: is missing"),
         ({"actions": [{"type": "run_evaluator", "evaluator": "exct_match"}]}, "Did you mean"),
-        ({"after": "later"}, "item or trace_complete is needed"),
+        ({"after": "later"}, "rules[0].after: trace_complete is needed"),
+        ({"after": "item"}, "rules[0].after: trace_complete is needed, got 'item'"),
         ({"name": ""}, "rules[0].name: a text is needed"),
     ],
 )
@@ -132,13 +133,6 @@ def test_a_field_that_no_item_ever_had_is_told():
     assert asked.never_seen() == {}
 
 
-def test_a_rule_of_complete_traces_is_not_asked_when_an_item_comes():
-    """B187."""
-    asked = rules(rule(when="always", after="trace_complete"))
-    assert asked.decide("1", {}) == []
-    assert asked.decide("1", {}, "trace_complete")[0].fires
-
-
 def test_an_item_shows_the_trace_and_what_is_read_from_it_whatever_its_format():
     trace = {"id": "t1", "messages": [
         {"role": "user", "content": "hi"},
@@ -162,3 +156,67 @@ def test_a_trace_that_cannot_be_read_has_no_trajectory_and_says_why():
     assert "trajectory" not in item
     assert "format" in item["unreadable"]
     assert id_of([], "#3") == "#3"
+
+
+def test_two_evaluators_of_one_score_are_refused():
+    f1 = {"type": "run_evaluator", "evaluator": "trajectory_f1"}
+    written: list[dict[str, Any]] = [
+        {"name": "one", "when": "always", "actions": [f1]},
+        {"name": "two", "when": "always", "actions": [f1]},
+    ]
+    with pytest.raises(ConfigError) as caught:
+        read_rules({"rules": written})
+    (fault,) = caught.value.faults
+    assert "the score 'trajectory_f1' is given by one and by two" in fault
+    written[1]["actions"] = [{**f1, "key": "f1_again"}]
+    assert len(read_rules({"rules": written})) == 2
+    written[1] |= {"actions": [f1], "enabled": False}
+    assert len(read_rules({"rules": written})) == 2
+    written = [{"name": "one", "when": "always", "actions": [f1, f1]}]
+    with pytest.raises(ConfigError, match="is given twice by one; give each a `key`"):
+        read_rules({"rules": written})
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("scores.trajectory_f2", "looks at scores.trajectory_f2: unknown score 'trajectory_f2'. Did you mean 'trajectory_f1'?"),
+        ("trajectory.tool", "looks at trajectory.tool: unknown field of a trajectory 'tool'. Did you mean 'tools'?"),
+        ("trajectory.calls[0].name", "unknown field of a trajectory 'calls'"),
+    ],
+)  # fmt: skip
+def test_a_score_that_no_rule_gives_and_a_field_that_no_trajectory_has_are_refused(path, said):
+    f1 = {"type": "run_evaluator", "evaluator": "trajectory_f1"}
+    look = rule(name="look", when={"any": [{"field": "x", "equals": 1}, {"field": path, "gt": 0}]})
+    with pytest.raises(ConfigError) as caught:
+        rules(rule(name="grade", actions=[f1]), look)
+    (fault,) = caught.value.faults
+    assert said in fault
+
+
+def test_a_score_may_come_from_an_evaluator_or_an_action_whose_keys_are_not_known():
+    look = {"name": "look", "when": {"field": "scores.mine", "lt": 1}, "actions": [QUEUE]}
+    with pytest.raises(ConfigError, match="no rule has a `run_evaluator`"):
+        read_rules({"rules": [look]})
+    own = {"name": "own", "when": "always", "actions": [{"type": "grade_by_hand"}]}
+    assert len(read_rules({"rules": [look, own]})) == 2
+    misspelt = {
+        "name": "own",
+        "when": "always",
+        "actions": [{"type": "run_evaluator", "evaluator": "mine"}],
+    }
+    with pytest.raises(ConfigError) as caught:
+        read_rules({"rules": [look, misspelt]})
+    (fault,) = caught.value.faults
+    assert "unknown evaluator 'mine'" in fault
+
+
+def test_a_name_is_given_twice_even_where_a_rule_has_other_faults():
+    with pytest.raises(ConfigError) as caught:
+        rules(rule(), rule(sample_rate=7), rule(after="later"))
+    assert len(caught.value.faults) == 3
+    assert "automation.rules: the name 'r' is given twice" in caught.value.faults
+
+
+def test_what_can_be_asked_of_a_trajectory_is_what_an_item_shows():
+    assert tuple(item_of([{"role": "user", "content": "x"}])["trajectory"]) == SEEN

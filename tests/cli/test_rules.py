@@ -139,10 +139,10 @@ def test_with_run_rules_see_the_scores_that_others_give(command: Command, folder
 
 
 def test_a_field_that_no_trace_has_is_told_of(command: Command, folder: Path):
-    text = RULES.replace("scores.trajectory_f1, lt", "trajectory.n_fialed, gt")
+    text = RULES.replace("scores.trajectory_f1, lt", "trace.n_fialed, gt")
     (folder / "rules.yaml").write_text(text)
     done = command("rules", "test", folder / "rules.yaml", "--on", folder / "traces.jsonl")
-    assert "warning: alert: no trace has trajectory.n_fialed" in done.err
+    assert "warning: alert: no trace has trace.n_fialed" in done.err
 
 
 def test_a_trace_that_cannot_be_read_is_told_of_and_the_exit_code_is_2(

@@ -197,7 +197,8 @@ def changing(served: Served) -> Served:
 def test_what_people_are_to_look_at_is_labelled(changing: Served):
     items = all_of(changing, "reviews", "after")
     assert [item["trace_id"] for item in items] == ["t/2", "t/1", "t/0"]
-    said = {"verdict": False, "judged": {"exact_match": 0.0}, "comment": "Wrong.", "by": "me"}
+    said = {"verdict": False, "judged": {"exact_match": 0.0}, "comment": "Wrong.", "by": "me",
+            "revision": items[0]["revision"]}  # fmt: skip
     path = f"/api/reviews/{items[0]['number']}"
     answer = changing.client.post(f"{path}/label", json=said)
     assert answer.status_code == 200, answer.text
@@ -205,7 +206,48 @@ def test_what_people_are_to_look_at_is_labelled(changing: Served):
     assert changing.client.get(path).json()["label"] == {**said, "reference": None}
     assert len(got(changing, "reviews", state="open")["items"]) == 2
     assert changing.client.post("/api/reviews/999/label", json=said).status_code == 404
-    assert changing.client.post(f"{path}/label", json={"verdict": "no"}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"verdict": "no"}, "Expected `bool | null`, got `str` - at `$.verdict`"),
+        ({}, "nothing is said of the trace"),
+        ({"comment": "", "judged": {}, "reference": None}, "nothing is said of the trace"),
+        ({"verdikt": True}, "unknown field `verdikt`"),
+        ({"judged": {"exact_mach": True}}, "Did you mean 'exact_match'?"),
+        ({"judged": {"exact_match": "yes"}}, "Expected `bool | float`, got `str`"),
+        ({"reference": 7}, "reference: no trajectory"),
+        ({"reference": {"nothing": "known"}}, "reference: no trajectory"),
+        ({"revision": 0, "verdict": True}, "Expected `int` >= 1 - at `$.revision`"),
+        ({"revision": None, "verdict": True}, "$.revision"),
+    ],
+)
+def test_what_says_nothing_or_not_what_is_allowed_is_no_label(
+    changing: Served, said: dict[str, Any], why: str
+):
+    (item, *_) = all_of(changing, "reviews", "after")
+    path = f"/api/reviews/{item['number']}"
+    kept = {"verdict": True, "revision": item["revision"]}
+    assert changing.client.post(f"{path}/label", json=kept).status_code == 200
+    before = got(changing, path.removeprefix("/api/"))
+    answer = changing.client.post(f"{path}/label", json={"revision": item["revision"], **said})
+    assert answer.status_code == 422
+    assert why in answer.json()["error"]["message"]
+    assert got(changing, path.removeprefix("/api/")) == before
+
+
+def test_a_label_is_of_the_revision_that_was_looked_at(changing: Served):
+    (item, *_) = all_of(changing, "reviews", "after")
+    path = f"/api/reviews/{item['number']}/label"
+    assert changing.client.post(path, json={"verdict": True}).status_code == 422
+    later = {"id": item["trace_id"], "messages": [*CHAT, {"role": "user", "content": "and?"}]}
+    assert changing.client.post("/api/traces", json=later).json()["accepted"] == 1
+    answer = changing.client.post(path, json={"verdict": True, "revision": item["revision"]})
+    assert answer.status_code == 409
+    assert "Look at it again" in answer.json()["error"]["message"]
+    answer = changing.client.post(path, json={"verdict": True, "revision": item["revision"] + 1})
+    assert answer.status_code == 200
 
 
 def test_a_job_that_was_set_aside_is_tried_again(changing: Served):

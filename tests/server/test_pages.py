@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from typing import Any
@@ -149,6 +150,14 @@ def served(tmp_path_factory) -> Iterator[Served]:
     with running(
         tmp_path_factory.mktemp("pages"), rules=read_rules(RULES), pages=True
     ) as found:  # fmt: skip
+        fill(found)
+        yield found
+
+
+@pytest.fixture
+def fresh(tmp_path) -> Iterator[Served]:
+    """A server of one test's own, for what changes its store."""
+    with running(tmp_path, rules=read_rules(RULES), pages=True) as found:
         fill(found)
         yield found
 
@@ -379,7 +388,9 @@ def test_a_review_queue_is_worked_through_by_keys(opened, served):
     page.get_by_role("button", name="Reject").click()
     page.wait_for_url(f"**/queue/{items[1].number}")
     said = inbox.review(items[0].number)
-    assert said.label == Label(verdict=False, reference=right, judged={"quality": False})
+    assert said.label == Label(
+        verdict=False, reference=right, judged={"quality": False}, revision=said.revision
+    )
     kept = [*served.store.datasets.rows("corrected")]
     assert [(row["id"], row["reference_outputs"]) for row in kept] == [("order-1", right)]
     assert kept[0]["split"] == "test"
@@ -403,6 +414,75 @@ def test_labels_of_verdicts_are_what_judge_align_reads(served, tmp_path):
     path.write_bytes(served.client.get("/queue/labels.csv").content)
     found = {one.id: one for one in read_labels(str(path))}
     assert found[some[1].trace_id] == Said(some[1].trace_id, "pass", "quality")
+
+
+def test_labels_of_hostile_ids_are_no_formulas_and_come_back_as_they_were(fresh, tmp_path):
+    from trajgrade.aligning import read_labels
+
+    inbox = fresh.store.inbox
+    names = ["=HYPERLINK(1)", "+1", "-1", "@x", "'=x", "a\rb", "a\nb", '"', "\t=1"]
+    inbox.accept([Piece(trace_id=name, key="k", body=b'{"messages": []}', at=AT) for name in names])
+    jobs = [job for job in inbox.claim(now=AT, until=AT + 9, limit=99) if job.trace_id in names]
+    queued = Change(rule="r", effect=Queued(queue="hostile", priority=1.0, reason="x"))
+    inbox.finish([Finished(job=job, changes=(queued,)) for job in jobs])
+    for item in inbox.reviews(queue="hostile"):
+        inbox.label(item.number, Label(judged={"=1+1": True}), AT)
+    answer = fresh.client.get("/queue/labels.csv?queue=hostile")
+    path = tmp_path / "labels.csv"
+    path.write_bytes(answer.content)
+    found = read_labels(str(path))
+    assert sorted(one.id for one in found) == sorted(names)
+    assert {one.criterion for one in found} == {"=1+1"}
+    assert not re.search(r'(?m)^"?[=+@-]', answer.text)
+    missing = fresh.client.get("/queue/labels.csv?queue=hostle")
+    assert missing.status_code == 404
+    assert "Did you mean &#39;hostile&#39;?" in missing.text
+
+
+def test_agreement_asks_for_a_queue_where_none_is_named(fresh):
+    answer = fresh.client.get("/queue/agreement")
+    assert answer.status_code == 422
+    assert "the name of a review queue is needed: refunds" in answer.text
+
+
+def test_a_page_of_a_trace_that_has_changed_since_keeps_what_was_written(browser, fresh):
+    opened = Opened(browser, fresh)
+    page = opened.page
+    inbox = fresh.store.inbox
+    (item, *_) = inbox.reviews()
+    page.goto(f"/queue/{item.number}")
+    page.fill("input[name=comment]", "Well done.")
+    later = b'{"messages": [{"role": "assistant", "content": "I deleted everything."}]}'
+    inbox.accept([Piece(trace_id=item.trace_id, key="later", body=later, at=AT)])
+    page.get_by_role("button", name="Accept").click()
+    assert "Look at it again" in page.get_by_role("alert").inner_text()
+    opened.wrong.clear()  # Chromium notes the answer 409
+    assert "I deleted everything." in page.locator("main").inner_text()
+    assert page.input_value("input[name=comment]") == "Well done."
+    assert inbox.review(item.number).label is None
+    page.get_by_role("button", name="Accept").click()
+    page.wait_for_url(re.compile("/queue"))
+    label = inbox.review(item.number).label
+    assert (label.verdict, label.revision) == (True, item.revision + 1)
+    assert opened.wrong == []
+    opened.context.close()
+
+
+def test_a_form_with_fields_missing_is_refused_with_what_is_needed(browser, fresh):
+    opened = Opened(browser, fresh)
+    page = opened.page
+    (item, *_) = fresh.store.inbox.reviews()
+    page.goto(f"/queue/{item.number}")
+    token = page.locator("input[name=csrf_token]").first.input_value()
+    jar = {one["name"]: one["value"] for one in opened.page.context.cookies()}
+    sent = {"cookie": "; ".join(f"{name}={value}" for name, value in jar.items())}
+    form = {"csrf_token": token, "verdict": "perhaps"}
+    answer = fresh.client.post(f"/queue/{item.number}", data=form, headers=sent)
+    assert answer.status_code == 422
+    assert "accept or reject is needed" in answer.text
+    assert "revision: that of the trace that was shown is needed" in answer.text
+    assert fresh.store.inbox.review(item.number).label is None
+    opened.context.close()
 
 
 def test_people_and_evaluators_are_compared_where_they_differ(opened, served):
@@ -542,5 +622,5 @@ def test_pages_ask_who_is_there_once_there_are_keys(browser, tmp_path):
         page.wait_for_url("**/queue?queue=refunds*")
         labelled = locked.store.inbox.review(item.number)
         assert labelled is not None
-        assert labelled.label == Label(verdict=True, by="owner")
+        assert labelled.label == Label(verdict=True, by="owner", revision=labelled.revision)
         shown.context.close()

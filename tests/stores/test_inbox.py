@@ -7,11 +7,12 @@ import sys
 from collections import Counter
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trajgrade.errors import StoreError
+from trajgrade.errors import ChangedError, StoreError
 from trajgrade.event import Added, Queued, Scored
 from trajgrade.inbox import Change, Finished, Job, KeyRecord, Label, NewJob, Outcome, Piece
 from trajgrade.stores import open_store
@@ -228,16 +229,28 @@ def test_a_label_is_kept_and_ends_the_wait(inbox):
     effects(inbox, "a", Queued(queue="q", priority=1.0, reason="x"))
     (item,) = inbox.reviews()
     said = Label(verdict=False, reference=[{"name": "f", "args": {}}], judged={"j": True}, by="ann")
-    assert inbox.label(item.number, said, 77.0).label == said
+    known = msgspec.structs.replace(said, revision=1)
+    assert inbox.label(item.number, said, 77.0).label == known
     assert inbox.reviews() == []
     (kept,) = inbox.reviews(state="done")
-    assert (kept.label, kept.labelled_at) == (said, 77.0)
+    assert (kept.label, kept.labelled_at, kept.revision) == (known, 77.0, 1)
     effects(inbox, "a", Queued(queue="q", priority=8.0, reason="late"), body="2")
     (again,) = inbox.reviews()
     assert (again.number, again.reason) == (item.number, "late")
     assert inbox.reviews(state="done") == []
     with pytest.raises(StoreError, match="no review queue has an item 999"):
         inbox.label(999, said, 78.0)
+
+
+def test_what_is_said_of_a_trace_that_has_changed_since_is_refused(inbox):
+    effects(inbox, "a", Queued(queue="q", priority=1.0, reason="x"))
+    (item,) = inbox.reviews()
+    inbox.accept([whole("a", "later")])
+    assert inbox.review(item.number).revision == 2
+    with pytest.raises(ChangedError, match="of its revision 1, and revision 2 is there"):
+        inbox.label(item.number, Label(verdict=True, revision=1), 77.0)
+    assert inbox.review(item.number).label is None
+    assert inbox.label(item.number, Label(verdict=True, revision=2), 78.0).label.verdict is True
 
 
 def test_rows_are_added_to_a_dataset_once_and_what_people_corrected_stays(store, inbox):

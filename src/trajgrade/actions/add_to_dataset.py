@@ -80,7 +80,8 @@ class AddToDataset:
         row = read_back(dumps({k: v for k, v in row.items() if v not in (None, {})}))
         kept([row], self.dataset)
         effect = Added(dataset=self.dataset, row=row, split=self.split)
-        return Told(f"in the dataset {self.dataset}", (effect,))
+        said = f"for the dataset {self.dataset}, where a row of its id stays as it is"
+        return Told(said, (effect,))
 
     def _expected(self, example: Example) -> dict[str, Any]:
         if self.expected == "reference":

@@ -82,7 +82,7 @@ class Decider:
         self.rules = rules
         self._actions = actions
         self._by_name = {rule.name: rule for rule in rules}
-        given = {rule.name: rule.scores_given for rule in rules}
+        given = {rule.name: frozenset(rule.gives) for rule in rules}
         self._givers = {
             rule.name: [
                 other

@@ -14,6 +14,9 @@ from trajgrade.dataset.example import NAMES
 from trajgrade.errors import TraceError
 from trajgrade.trajectory import Trajectory
 
+# What conditions can ask of a trajectory.
+SEEN = ("format", "tools", "n_calls", "n_failed", "n_steps", "agents", "final_response")
+
 
 def item_of(trace: Any, scores: Mapping[str, float | None] | None = None) -> dict[str, Any]:
     """Return a trace as rules see it.

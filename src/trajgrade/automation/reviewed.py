@@ -19,6 +19,7 @@ from trajgrade.automation.pieces import trace_of
 from trajgrade.contracts import Store
 from trajgrade.errors import DatasetError, TraceError
 from trajgrade.event import Event
+from trajgrade.inbox import Label as Said
 from trajgrade.inbox import Review
 from trajgrade.production import Inbox
 from trajgrade.registry import actions
@@ -62,22 +63,26 @@ def reviews(inbox: Inbox, source: str) -> Iterator[Review]:
     Raises:
         DatasetError: Nobody has looked at anything there.
     """
+    return (review for review in _looked_at(inbox, source) if not has_changed(review))
+
+
+def _looked_at(inbox: Inbox, source: str) -> Iterator[Review]:
     name = source.removeprefix(QUEUE)
+    if not name:
+        raise DatasetError(f"{source}: the name of a review queue is needed, as in queue:failures")
     found = inbox.reviews(queue=name, state="done", limit=_PAGE)
     if not found:
         waiting = inbox.reviews(queue=name, state="open", limit=1)
         why = "nobody has looked at what waits there" if waiting else "there is no such queue"
         raise DatasetError(f"{source}: {why}")
     while found:
-        yield from (review for review in found if not _has_changed(inbox, review))
+        yield from found
         found = inbox.reviews(queue=name, state="done", after=found[-1].number, limit=_PAGE)
 
 
-def _has_changed(inbox: Inbox, review: Review) -> bool:
-    """Whether a trace has grown since a person looked at it: what was said is not of that."""
-    record = inbox.trace(review.trace_id)
-    said_at = review.labelled_at
-    return record is not None and said_at is not None and record.last_at > said_at
+def has_changed(review: Review) -> bool:
+    """Whether a trace has changed since a person looked at it: what was said is not of that."""
+    return review.label is not None and review.label.revision != review.revision
 
 
 def labels_in(store: Store, source: str) -> list[Label]:
@@ -93,7 +98,11 @@ def labels_in(store: Store, source: str) -> list[Label]:
         for key, label in review.label.judged.items()
     ]
     if not found:
-        raise DatasetError(f"{source}: nobody has said what a judge should have said of a trace")
+        changed = sum(map(has_changed, _looked_at(store.inbox, source)))
+        more = f" ({changed} have changed since somebody looked at them)" if changed else ""
+        raise DatasetError(
+            f"{source}: nobody has said what a judge should have said of a trace{more}"
+        )
     return found
 
 
@@ -146,24 +155,50 @@ def rows_in(store: Store, source: str, kept: Mapping[str, Mapping[str, Any]]) ->
     """
     found = Rows([], 0, [])
     rejected = 0
-    for review in reviews(store.inbox, source):
+    for review in _looked_at(store.inbox, source):
         said = review.label
-        if said is None or (said.reference is None and said.verdict is not True):
+        if has_changed(review):
+            found.unread.append(f"{review.trace_id}: has changed since somebody looked at it")
+        elif said is None or (said.reference is None and said.verdict is not True):
             rejected += 1
-            continue
-        expected = "actual" if said.reference is None else "reference"
-        event = Event(
-            id=f"review {review.number}", rule=review.rule, item_id=review.trace_id,
-            trace=trace_of(store.inbox.pieces(review.trace_id)),
-        )  # fmt: skip
-        adding = actions.build("add_to_dataset", {"dataset": "reviewed", "expected": expected})
-        try:
-            row: dict[str, Any] = adding.act(event).effects[0].row
-        except (TraceError, DatasetError) as broken:
-            found.unread.append(f"{review.trace_id}: {broken}")
-            continue
-        if said.reference is not None:
-            row["reference_outputs"] = said.reference
-        corrected = {key: row[key] for key in _REFERENCE if key in row}
-        found.rows.append({**row, **kept.get(review.trace_id, {}), **corrected})
+        else:
+            there = kept.get(review.trace_id, {})
+            try:
+                found.rows.append(row_in(store.inbox, review, said, "reviewed", there))
+            except (TraceError, DatasetError) as broken:
+                found.unread.append(f"{review.trace_id}: {broken}")
     return found._replace(rejected=rejected)
+
+
+def row_in(
+    inbox: Inbox, review: Review, said: Said, dataset: str, there: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the trace of an item of a queue as a row of a dataset, by what a person said of it.
+
+    Args:
+        inbox: Where the trace is.
+        review: The item.
+        said: What the person said: the reference, or that the trace is accepted.
+        dataset: The dataset's name.
+        there: The row of the same id that the dataset has; of that only the reference changes.
+
+    Raises:
+        ConfigError: The dataset's name is none.
+        DatasetError: The trace is not here any more, or the row is too large.
+        TraceError: The trace is accepted, and cannot be read.
+    """
+    record = inbox.trace(review.trace_id)
+    if record is None:
+        raise DatasetError(f"the trace {review.trace_id!r} is not here any more")
+    event = Event(
+        id=f"review {review.number}", rule=review.rule, item_id=review.trace_id,
+        trace=trace_of(inbox.pieces(review.trace_id)), scores=record.scores,
+        results=record.results,
+    )  # fmt: skip
+    expected = "actual" if said.reference is None else "reference"
+    adding = actions.build("add_to_dataset", {"dataset": dataset, "expected": expected})
+    row: dict[str, Any] = {**adding.act(event).effects[0].row}
+    if said.reference is not None:
+        row["reference_outputs"] = said.reference
+    corrected = {key: row[key] for key in _REFERENCE if key in row}
+    return {**row, **there, **corrected}

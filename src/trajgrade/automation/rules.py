@@ -22,21 +22,24 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
 from trajgrade.automation.conditions import Condition, read, values_at
+from trajgrade.automation.consistency import faults_between, names_given_twice
 from trajgrade.errors import ConfigError, TrajgradeError, shorten, unknown
 from trajgrade.evaluators.spelling import faults_of, graders
 from trajgrade.matching.paths import parse
 from trajgrade.matching.values import is_number
 
-After = Literal["item", "trace_complete"]
+After = Literal["trace_complete"]
 Decided = Literal["fires", "disabled", "does_not_fit", "sampled_out"]
 
 QUIET = 30.0  # seconds without a span after which a trace without an ended root is complete
 SCORES = "scores."
+_GRADES = "run_evaluator"
+_GIVE_NONE = {"add_to_queue", "add_to_dataset", "fire_webhook", "notify", "emit_otel"}
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +51,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         actions: What is done, in this order; each a `type` and its parameters.
         sample_rate: The share of the fitting items for which it fires, from 0 to 1.
         enabled: Whether it is asked at all.
-        after: When it is asked: as an item comes, or when its trace is complete.
+        after: When it is asked: once the trace is complete, never of half a trace.
         quiet: Seconds without a new span after which a trace counts as complete.
     """
 
@@ -57,7 +60,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     actions: tuple[dict[str, Any], ...]
     sample_rate: float = 1.0
     enabled: bool = True
-    after: After = "item"
+    after: After = "trace_complete"
     quiet: float = QUIET
 
     def decide(self, item_id: str, item: Any) -> Decision:
@@ -81,13 +84,23 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @property
-    def scores_given(self) -> frozenset[str]:
-        """The keys of the scores that its actions give."""
-        return frozenset(
+    def gives(self) -> tuple[str, ...]:
+        """The keys of the scores that its actions give, as often as they give them."""
+        return tuple(
             key
             for action in self.actions
-            if action["type"] == "run_evaluator"
+            if action["type"] == _GRADES
             for key in graders([spec_of(action)]).keys or ()
+        )
+
+    @property
+    def may_give_any(self) -> bool:
+        """Whether its actions may give scores whose keys are not known beforehand."""
+        return any(
+            graders([spec_of(action)]).keys is None
+            if action["type"] == _GRADES
+            else action["type"] not in _GIVE_NONE
+            for action in self.actions
         )
 
 
@@ -153,16 +166,14 @@ class Rules:
         """Return how many there are."""
         return len(self._rules)
 
-    def decide(self, item_id: str, item: Any, after: After = "item") -> list[Decision]:
-        """Return what each rule that is asked at this moment decides of an item.
+    def decide(self, item_id: str, item: Any) -> list[Decision]:
+        """Return what each rule decides of an item.
 
         Args:
             item_id: What names the item.
             item: The item, as `automation.items` shows it.
-            after: The moment.
         """
-        asked = [rule for rule in self._rules if rule.after == after]
-        return [self.decided(rule, item_id, item) for rule in asked]
+        return [self.decided(rule, item_id, item) for rule in self._rules]
 
     def decided(self, rule: Rule, item_id: str, item: Any) -> Decision:
         """Return what one rule decides of an item, and count it."""
@@ -183,35 +194,12 @@ class Rules:
         return {name: paths for name, paths in absent.items() if paths}
 
 
-def _check_givers(rules: Sequence[Rule]) -> None:
-    """Refuse two evaluators that give one score, of which the last would silently count.
-
-    Raises:
-        ConfigError: There are such.
-    """
-    givers: dict[str, list[str]] = {}
-    for rule in rules:
-        for action in rule.actions if rule.enabled else ():
-            if action["type"] == "run_evaluator":
-                for key in graders([spec_of(action)]).keys or ():
-                    givers.setdefault(key, []).append(rule.name)
-    faults = [
-        f"automation.rules: the score {key!r} is given by {' and by '.join(names)}; give each a "
-        "`key` of its own"
-        for key, names in givers.items()
-        if len(names) > 1
-    ]
-    if faults:
-        raise ConfigError(*faults)
-
-
 def _ordered(rules: Sequence[Rule]) -> list[Rule]:
     """Return the rules so that each comes after those whose scores it looks at."""
     given: dict[str, list[Rule]] = {}
     for rule in rules:
-        for key in rule.scores_given:
+        for key in {*rule.gives}:
             given.setdefault(key, []).append(rule)
-    _check_givers(rules)
     ordered: list[Rule] = []
     waiting: list[str] = []
 
@@ -279,8 +267,9 @@ def read_rules(
             )
         except ConfigError as wrong:
             faults += wrong.faults
-    twice = [name for name, count in Counter(rule.name for rule in found).items() if count > 1]
-    faults += [f"automation.rules: the name {name!r} is given twice" for name in twice]
+    faults += names_given_twice([one.get("name") for one in written if isinstance(one, Mapping)])
+    if len(found) == len(written):  # else what one rule looks at may be of another, faulty one
+        faults += faults_between(found)
     if faults:
         raise ConfigError(*faults)
     return Rules(found if enabled else ())
@@ -324,7 +313,7 @@ class _Reading:
         found = {
             "sample_rate": self._number("sample_rate", 1.0, most=1.0),
             "enabled": self._choice("enabled", default=True, choices=(True, False)),
-            "after": self._choice("after", default="item", choices=("item", "trace_complete")),
+            "after": self._choice("after", default="trace_complete", choices=get_args(After)),
             "quiet": self._number("quiet", QUIET, most=None),
         }
         actions = self._actions()

@@ -49,7 +49,7 @@ def automation_schema(evaluator: dict[str, Any]) -> tuple[dict[str, Any], dict[s
             },
             "sample_rate": {"type": "number", "minimum": 0, "maximum": 1, "default": 1.0},
             "enabled": {"type": "boolean", "default": True},
-            "after": {"enum": ["item", "trace_complete"], "default": "item"},
+            "after": {"const": "trace_complete", "default": "trace_complete"},
             "quiet": {"type": "number", "minimum": 0, "default": QUIET},
         },
     }

@@ -28,7 +28,8 @@ def payload_of(record: Any) -> Any:
         try:
             return msgspec.json.decode(body, type=record)
         except msgspec.ValidationError as wrong:
-            raise RefusedError("invalid", str(wrong)) from None
+            fields = list(getattr(record, "__struct_fields__", ())) or None
+            raise RefusedError("invalid", str(wrong), fields) from None
         except (ValueError, RecursionError) as broken:
             raise RefusedError("unreadable", f"the body is no JSON: {broken}") from None
 

@@ -25,6 +25,10 @@ from trajgrade.jsontext import read_back
 from trajgrade.stores.growing import searchable
 from trajgrade.stores.inbox_tables import COUNTERS, JOBS, KEYS, OUTCOMES, PIECES, REVIEWS, TRACES
 
+_REVISION = func.coalesce(
+    select(TRACES.c.revision).where(TRACES.c.id == REVIEWS.c.trace_id).scalar_subquery(), 0
+)
+_REVIEW = select(REVIEWS, _REVISION.label("revision"))
 JOB = [JOBS.c[name] for name in Job.__struct_fields__]
 _OPEN = ("waiting", "taken")
 
@@ -150,7 +154,7 @@ class InboxReading:
         limit: int = 100,
     ) -> list[Review]:
         """Return what people are to look at: by priority, then the oldest first; behind an item."""
-        query = select(REVIEWS).order_by(REVIEWS.c.priority.desc(), REVIEWS.c.number).limit(limit)
+        query = _REVIEW.order_by(REVIEWS.c.priority.desc(), REVIEWS.c.number).limit(limit)
         if queue is not None:
             query = query.where(REVIEWS.c.queue == searchable(queue))
         if trace_id is not None:
@@ -165,7 +169,7 @@ class InboxReading:
 
     def review(self, number: int) -> Review | None:
         """Return one item of a review queue; None where there is none."""
-        found = self._database.found(select(REVIEWS).where(REVIEWS.c.number == number))
+        found = self._database.found(_REVIEW.where(REVIEWS.c.number == number))
         return _review(found[0]._mapping) if found else None  # noqa: SLF001 its name
 
     def _review_of(self, number: int) -> Review:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, and_, case, delete, or_, select, update
 
+from trajgrade.errors import ChangedError
 from trajgrade.event import Added, Queued, Scored
 from trajgrade.inbox import Finished, KeyRecord, Label, NewJob, Piece, Review
 from trajgrade.jsontext import dumps, read_back
@@ -276,14 +277,21 @@ class SqlInbox(InboxJobs):
 
     def label(self, number: int, label: Label, at: float) -> Review:
         """Keep what a person says; a later word replaces an earlier one."""
-        said = dumps(label).decode()
-        now = (
-            update(REVIEWS)
-            .where(REVIEWS.c.number == number)
-            .values(label=said, state="done", labelled_at=at)
-        )
+        name = self._review_of(number).trace_id
+        there = select(TRACES.c.revision).where(TRACES.c.id == name).with_for_update()
         with self._database.changing() as connection:
-            connection.execute(now)
+            revision = connection.execute(there).scalar() or 0
+            if label.revision not in {0, revision}:
+                raise ChangedError(
+                    f"the trace {name!r} has changed: what is said is of its revision "
+                    f"{label.revision}, and revision {revision} is there. Look at it again"
+                )
+            said = dumps(msgspec.structs.replace(label, revision=revision)).decode()
+            connection.execute(
+                update(REVIEWS)
+                .where(REVIEWS.c.number == number)
+                .values(label=said, state="done", labelled_at=at)
+            )
         return self._review_of(number)
 
     def add_key(self, record: KeyRecord) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 
 from fastapi import FastAPI
 
-from trajgrade.inbox import Job, Label, Outcome, Review, TraceRecord
+from trajgrade.inbox import Job, Outcome, Review, TraceRecord
 from trajgrade.record import RunRecord
 from trajgrade.server.api import automation, datasets, reviews, runs, traces
 from trajgrade.server.api.paging import Page
@@ -16,7 +16,7 @@ from trajgrade.versions import DatasetVersion
 
 RECORDS = (
     Hooked,
-    Label,
+    reviews.Said,
     Receipt,
     Review,
     automation.Revival,

@@ -27,7 +27,7 @@ router = APIRouter(route_class=PageRoute, dependencies=[needs("read")])
 DECIDED = ("fires", "does_not_fit", "sampled_out", "disabled")
 _AT_ONCE = 1000
 _NEWEST = 30
-_AFTER = {"item": "as a trace comes", "trace_complete": "when it is complete"}
+_AFTER = {"trace_complete": "when it is complete"}
 
 Form = Annotated[dict[str, str], Depends(checked_form)]
 

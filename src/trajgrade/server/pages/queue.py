@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from time import time
 from typing import Annotated, Any
@@ -19,14 +20,13 @@ from starlette.responses import RedirectResponse, Response
 from trajgrade.agreement import Estimate
 from trajgrade.aligning import align
 from trajgrade.automation.pieces import trace_of
-from trajgrade.automation.reviewed import QUEUE, labels_in, run_in
+from trajgrade.automation.reviewed import QUEUE, has_changed, labels_in, row_in, run_in
 from trajgrade.contracts import Store
-from trajgrade.errors import StoreError, TraceError, TrajgradeError
-from trajgrade.event import Added, Event
+from trajgrade.dataset.csvtext import escape
+from trajgrade.errors import ChangedError, StoreError, TraceError, TrajgradeError, unknown
 from trajgrade.inbox import Label, Review, ReviewState, TraceRecord
 from trajgrade.jsontext import dumps, loads, read_back
 from trajgrade.production import Inbox
-from trajgrade.registry import actions
 from trajgrade.report import plain
 from trajgrade.report.beside import turns_of
 from trajgrade.report.document import cut
@@ -46,7 +46,6 @@ router = APIRouter(route_class=PageRoute, dependencies=[needs("read")])
 STATES: tuple[ReviewState, ...] = ("open", "done")
 VERDICTS = {"accept": True, "reject": False, "": None}
 JUDGED = "judged:"
-_REFERENCE = ("reference_outputs", "reference")
 _LONGEST = 10_000
 _NUMBERS = {
     "accuracy": "accuracy", "kappa": "Cohen's kappa", "sensitivity": "sensitivity",
@@ -74,7 +73,7 @@ def queue(request: Request) -> Response:
         request,
         "queue.html",
         page=behind(found, "/queue", query, "after"),
-        queues=sorted({one.queue for one in inbox.reviews(state=None, limit=1000)} | {name} - {""}),
+        queues=sorted({*_queues(inbox), name} - {""}),
         asked={"state": state, "queue": name},
         states=STATES,
     )
@@ -84,13 +83,14 @@ def queue(request: Request) -> Response:
 def labels(request: Request) -> Response:
     """Return what people said of evaluators' verdicts, as `trajgrade judge align` reads it."""
     inbox: Inbox = request.app.state.inbox
+    name = _asked(request)
     text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
+    rows = csv.writer(text)  # lines end in CR LF, so that a CR or LF in a cell is quoted
     rows.writerow(["id", "label", "criterion"])
-    for review in _all(inbox):
+    for review in _all(inbox, name):
         for key, said in (review.label or Label()).judged.items():
             word = ("pass" if said else "fail") if isinstance(said, bool) else said
-            rows.writerow([review.trace_id, word, key])
+            rows.writerow([escape(review.trace_id), word, escape(key)])
     return Response(
         text.getvalue().encode("utf-8", "backslashreplace"),
         media_type="text/csv; charset=utf-8",
@@ -98,10 +98,29 @@ def labels(request: Request) -> Response:
     )
 
 
-def _all(inbox: Inbox) -> Iterator[Review]:
+def _asked(request: Request) -> str | None:
+    """Return the queue that is asked for, None for all.
+
+    Raises:
+        RefusedError: There is no such queue.
+    """
+    name = request.query_params.get("queue", "")[:100]
+    inbox: Inbox = request.app.state.inbox
+    if name and not inbox.reviews(queue=name, state=None, limit=1):
+        message = unknown("review queue", name, _queues(inbox))
+        raise RefusedError("not_found", message, "/queue")
+    return name or None
+
+
+def _queues(inbox: Inbox) -> list[str]:
+    return sorted({one.queue for one in inbox.reviews(state=None, limit=1000)})
+
+
+def _all(inbox: Inbox, queue: str | None) -> Iterator[Review]:
+    """Yield what people have looked at, but for traces that have changed since."""
     after: int | None = None
-    while found := inbox.reviews(state="done", after=after, limit=_AT_ONCE):
-        yield from found
+    while found := inbox.reviews(queue=queue, state="done", after=after, limit=_AT_ONCE):
+        yield from (review for review in found if not has_changed(review))
         after = found[-1].number
 
 
@@ -109,7 +128,12 @@ def _all(inbox: Inbox) -> Iterator[Review]:
 def agreement(request: Request) -> Response:
     """Show how far evaluators agree with people on what was looked at in a queue."""
     store: Store = request.app.state.store
-    name = request.query_params.get("queue", "")[:100]
+    name = _asked(request)
+    if name is None:
+        known = ", ".join(_queues(request.app.state.inbox)) or "none yet"
+        raise RefusedError(
+            "invalid", f"queue: the name of a review queue is needed: {known}", "/queue"
+        )
     source = f"{QUEUE}{name}"
     found = align(run_in(store, source), labels_in(store, source))
     return render(
@@ -165,7 +189,11 @@ def _review(request: Request, number: int) -> Review:
 
 
 def _item(
-    request: Request, review: Review, faults: list[str] | None = None, said: Any = None
+    request: Request,
+    review: Review,
+    faults: list[str] | None = None,
+    said: Any = None,
+    status: int = 422,
 ) -> Response:
     """Return the page of one item; with faults, what was written stays."""
     inbox: Inbox = request.app.state.inbox
@@ -187,8 +215,9 @@ def _item(
     return render(
         request,
         "review.html",
-        422 if faults else 200,
+        status if faults else 200,
         review=review,
+        has_changed=has_changed(review),
         title=printable(cut(review.trace_id)),
         record=record,
         shown=shown(data),
@@ -242,10 +271,13 @@ def label(request: Request, number: int, form: Form) -> Response:
     row = None if faults else _row(store, review, said, form.get("dataset", ""), faults)
     if faults:
         return _item(request, review, faults, form)
+    following = _following(inbox, review)
+    try:
+        inbox.label(number, said, time())
+    except ChangedError as changed:
+        return _item(request, _review(request, number), [str(changed)], form, 409)
     if row is not None:
         store.datasets.add(form["dataset"], [row], note=f"corrected in the queue {review.queue}")
-    following = _following(inbox, review)
-    inbox.label(number, said, time())
     address = with_query("/queue", {"queue": review.queue, "said": number})
     return RedirectResponse(f"/queue/{following}" if following is not None else address, 303)
 
@@ -255,6 +287,12 @@ def _label(request: Request, form: dict[str, str], faults: list[str]) -> Label:
     verdict = form.get("verdict", "")
     if verdict not in VERDICTS:
         faults.append(f"verdict: accept or reject is needed, got {verdict[:40]!r}")
+    revision = form.get("revision", "")
+    if not re.fullmatch("[0-9]{1,9}", revision):
+        faults.append(
+            f"revision: that of the trace that was shown is needed, got {revision[:40]!r}"
+        )
+        revision = "0"
     judged: dict[str, float | bool] = {
         name.removeprefix(JUDGED): value == "pass"
         for name, value in form.items()
@@ -267,6 +305,7 @@ def _label(request: Request, form: dict[str, str], faults: list[str]) -> Label:
         judged=judged,
         comment=form.get("comment", "")[:_LONGEST],
         by=who.name if who is not None else "",
+        revision=int(revision),
     )
 
 
@@ -294,33 +333,15 @@ def _row(
     """
     if not dataset:
         return None
-    inbox = store.inbox
-    record = inbox.trace(review.trace_id)
-    if record is None:
-        faults.append("dataset: the trace is not here any more")
-        return None
-    data = trace_of(inbox.pieces(review.trace_id))
-    event = Event(
-        id=str(review.number), rule=review.rule, item_id=review.trace_id, trace=data,
-        scores=record.scores, results=record.results,
-    )  # fmt: skip
-    if said.reference is None and said.verdict is None:
+    if said.reference is None and said.verdict is not True:
         faults.append("dataset: accept the trace, or write its reference, to keep it as a row")
         return None
-    actual = said.reference is None and said.verdict is True
     try:
-        expected = "actual" if actual else "reference"
-        adding = actions.build("add_to_dataset", {"dataset": dataset, "expected": expected})
-        told = adding.act(event)
+        there = _there(store, dataset, review.trace_id)
+        return row_in(store.inbox, review, said, dataset, there)
     except TrajgradeError as wrong:
         faults.append(f"dataset: {wrong}")
         return None
-    added = next(effect for effect in told.effects if isinstance(effect, Added))
-    row = {**added.row}
-    if said.reference is not None:
-        row["reference_outputs"] = said.reference
-    corrected = {key: row[key] for key in _REFERENCE if key in row}
-    return {**row, **_there(store, dataset, review.trace_id), **corrected}
 
 
 def _there(store: Store, dataset: str, name: str) -> dict[str, Any]:
