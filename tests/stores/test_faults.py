@@ -425,3 +425,22 @@ def test_the_old_database_in_the_tests_is_what_the_first_step_made(tmp_path):
         (1, "0001_runs")
     ]
     made.close()
+
+
+def test_a_database_is_its_owners_alone_and_one_that_is_there_keeps_its_rights(tmp_path: Path):
+    def rights(name: str) -> dict[str, int]:
+        with open_store(tmp_path / name) as store:
+            store.datasets.put("d", [{"id": "a"}])
+        with closing(sqlite3.connect(tmp_path / name)) as raw:
+            raw.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            found = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.glob(f"{name}*")}
+        assert {f"{name}-wal", f"{name}-shm"} <= found.keys()
+        return found
+
+    before = os.umask(0)
+    try:
+        assert set(rights("new.db").values()) == {0o600}
+        (tmp_path / "there.db").touch(mode=0o664)
+        assert set(rights("there.db").values()) == {0o664}
+    finally:
+        os.umask(before)

@@ -87,8 +87,7 @@ class SqliteStore(SqlStore):
     def upgrading(self) -> Iterator[Connection]:
         """Give a transaction that makes the file, if there is none."""
         if not self._path.exists():
-            with self._path.open("ab"):
-                pass
+            self._path.touch(mode=0o600)  # SQLite's files beside it get the same rights
         with self.engine.connect() as connection:
             raw: Any = connection.connection.driver_connection
             try:
