@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -445,3 +446,17 @@ def test_the_traces_of_trajgrade_itself_are_decided_only_by_rules_that_ask_for_t
     assert [event.item_id for event in every.seen] == ["agent"]
     assert [event.item_id for event in own.seen] == ["judge"]
     assert store.inbox.counters()["every"] == {"fires": 1, "own_trace": 1, "done": 1}
+
+
+def test_a_worker_that_ends_lets_go_of_what_its_actions_hold(store):
+    class Holding(Act):
+        is_open = True
+
+        def close(self) -> None:
+            self.is_open = False
+
+    holding, other = Holding(lambda _: "done"), Act(lambda _: "done")
+    given = rules({"name": "r", "actions": [{"type": "notify"}] * 2})
+    with closing(Worker(store.inbox, given, {("r", 0): holding, ("r", 1): other})):
+        assert holding.is_open
+    assert not holding.is_open

@@ -624,3 +624,16 @@ def test_pages_ask_who_is_there_once_there_are_keys(browser, tmp_path):
         assert labelled is not None
         assert labelled.label == Label(verdict=True, by="owner", revision=labelled.revision)
         shown.context.close()
+
+
+def test_a_fault_of_ours_is_a_page_for_people_that_tells_nothing_of_its_inside(fresh, monkeypatch):
+    def breaks(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError("hush")
+
+    monkeypatch.setattr(fresh.app.state.store, "runs", breaks)
+    answer = fresh.client.get("/runs", headers={"accept": "text/html"})
+    assert answer.status_code == 500
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "a fault in trajgrade" in answer.text
+    assert "hush" not in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]

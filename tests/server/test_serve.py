@@ -139,3 +139,10 @@ def test_without_its_packages_the_command_says_what_to_install(
     refused = invoke("serve", "--port", "0", "--store", str(tmp_path / "s.db"))
     assert refused.exit_code == 2
     assert refused.stderr.strip().endswith("pip install 'trajgrade[server]'")
+
+
+def test_a_server_without_rules_says_what_becomes_of_what_comes(tmp_path: Path):
+    with process(tmp_path) as (started, _):
+        told = started.stderr.readline()
+        assert "no rules: what comes is kept, and waits for a `trajgrade work`" in told
+        assert "with 200,000 waiting, no more is taken" in told

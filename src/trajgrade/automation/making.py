@@ -14,6 +14,13 @@ from trajgrade.registry import actions
 Place = tuple[str, int]
 
 
+def close(actions: Iterable[Action]) -> None:
+    """Have actions let go of what they hold, those of them that hold anything."""
+    for action in actions:
+        if callable(end := getattr(action, "close", None)):
+            end()
+
+
 def make_actions(
     rules: Iterable[Rule], *, judge: Any = None, store: Any = None
 ) -> dict[Place, Action]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from trajgrade.automation.items import item_of
 from trajgrade.automation.loading import Automation
+from trajgrade.automation.making import close
 from trajgrade.automation.rules import Decision, Rule
 from trajgrade.event import Event, Scored, Told, TryAgainError
 
@@ -43,6 +44,10 @@ class Trying:
         self._rules = automation.rules
         self._actions = automation.actions(store) if grades else {}
         self._grades = grades
+
+    def close(self) -> None:
+        """Let go of what the actions hold, such as connections to judges."""
+        close(self._actions.values())
 
     def on(self, name: str, trace: Any) -> Tried:
         """Return what the rules would do with a trace."""

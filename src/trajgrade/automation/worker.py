@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from trajgrade.automation.deciding import Decider, Loaded
-from trajgrade.automation.making import Place
+from trajgrade.automation.making import Place, close
 from trajgrade.automation.rules import Rules
 from trajgrade.errors import StoreError
 from trajgrade.inbox import DIED, Finished, Job
@@ -56,11 +56,16 @@ class Worker:
     ) -> None:
         self._inbox = inbox
         self._decider = Decider(rules, actions)
+        self._actions = actions
         self._clock = clock
         self._lease = lease
         self._quiet = max((rule.quiet for rule in rules if rule.enabled), default=0.0)
         self._published = 0.0
         self._awake = threading.Event()
+
+    def close(self) -> None:
+        """Let go of what the actions hold, such as connections to judges."""
+        close(self._actions.values())
 
     # ------------------------------------------------------------------ by steps
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -67,7 +68,7 @@ def test(config: str, traces: str, store: str | None, *, run: bool, as_json: boo
     found = _loaded(config, store)
     trying = Trying(found, store=store, grades=run)
     faults = n_tried = 0
-    with closed_quietly():
+    with closed_quietly(), closing(trying):
         try:
             for name, trace in recorded(traces):
                 tried = trying.on(name, trace)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -44,7 +45,8 @@ def serve(context: click.Context, /, **given: Any) -> None:
         found.actions(store)  # what is wrong with them is told here, and not by each worker
         doing = workers(config.workers, path, given["store"]) if len(found.rules) else None
         run(
-            config, store, rules=found.rules, workers=doing, told=_told,
+            config, store, rules=found.rules, workers=doing,
+            told=partial(_told, backlog=None if len(found.rules) else config.backlog),
             certificate=_certificate(given),
         )  # fmt: skip
 
@@ -61,8 +63,12 @@ def _log(*, is_verbose: bool) -> None:
         logging.getLogger("trajgrade").setLevel(logging.INFO)
 
 
-def _told(address: str) -> None:
+def _told(address: str, *, backlog: int | None) -> None:
+    """Say where the server is, and, where it has no rules, how much may wait for some."""
     click.echo(f"trajgrade serves {address}  (stop with Ctrl-C)", err=True)
+    if backlog is not None:
+        said = "no rules: what comes is kept, and waits for a `trajgrade work` that has some"
+        click.echo(f"{said}; with {backlog:,} waiting, no more is taken", err=True)
 
 
 def _needed() -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+from contextlib import closing
 from types import FrameType
 
 import click
@@ -41,8 +42,10 @@ def work(
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     found = load_automation(config, required=True)
     address = None if from_environment else store or found.store
-    with open_store(address) as opened:
-        worker = Worker(opened.inbox, found.rules, found.actions(opened))
+    with (
+        open_store(address) as opened,
+        closing(Worker(opened.inbox, found.rules, found.actions(opened))) as worker,
+    ):
         if once:
             done = 0
             while now := worker.step():

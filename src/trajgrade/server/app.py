@@ -74,7 +74,6 @@ def create_app(
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _of_http)
     app.add_exception_handler(StoreError, _of_store)
-    app.add_exception_handler(Exception, _broken)
     app.include_router(otlp.router)
     app.include_router(ingestion.router)
     add_api(app)
@@ -133,7 +132,3 @@ async def _of_http(_: Request, wrong: Exception) -> Response:
 
 async def _of_store(_: Request, wrong: Exception) -> Response:
     return RefusedError("unavailable", str(wrong), retry_after=_BACK_SOON).answer()
-
-
-async def _broken(_: Request, __: Exception) -> Response:
-    return RefusedError("broken", "this is a fault in trajgrade; its log says more").answer()

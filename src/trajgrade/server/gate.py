@@ -26,10 +26,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trajgrade.server.cookies import VISITOR, set_cookie
 from trajgrade.server.limits import Rates
-from trajgrade.server.refusal import RefusedError
+from trajgrade.server.refusal import BROKEN, RefusedError
 from trajgrade.server.settings import ServerConfig
 
 log = logging.getLogger("trajgrade.access")
+faults = logging.getLogger("trajgrade.server")
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -109,7 +110,14 @@ class Gate:
         except RefusedError as refused:
             await refused.answer()(scope, receive, sending)
         else:
-            await self._app(scope, receive, sending)
+            try:
+                await self._app(scope, receive, sending)
+            except Exception:
+                if status:
+                    raise  # a half answer cannot be mended
+                faults.exception("%s %r", scope["method"], scope["path"][:200])
+                answer = RefusedError("broken", BROKEN).answer()
+                await answer(scope, receive, sending)
         finally:
             if log.isEnabledFor(logging.INFO):
                 _tell(scope, status, perf_counter() - began)

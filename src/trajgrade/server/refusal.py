@@ -43,6 +43,7 @@ STATUS: dict[Kind, int] = {
     "unavailable": 503,
 }
 JSON = "application/json"
+BROKEN = "this is a fault in trajgrade; the server's log says more"
 
 
 class RefusedError(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,7 +13,9 @@ from starlette.responses import RedirectResponse, Response
 
 from trajgrade.errors import DatasetError, StoreError, TrajgradeError, UnknownNameError
 from trajgrade.server.pages.layout import render, with_query
-from trajgrade.server.refusal import Kind, RefusedError
+from trajgrade.server.refusal import BROKEN, Kind, RefusedError
+
+log = logging.getLogger("trajgrade.server")
 
 _TITLES: dict[Kind, str] = {
     "not_found": "Not here",
@@ -40,6 +43,9 @@ class PageRoute(APIRoute):
                 return refusal(request, RefusedError("not_found", _faults(wrong)))
             except TrajgradeError as wrong:
                 return refusal(request, refused_of(wrong))
+            except Exception:
+                log.exception("%s %r", request.method, request.url.path[:200])
+                return refusal(request, RefusedError("broken", BROKEN))
 
         return answered
 
