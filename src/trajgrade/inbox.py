@@ -72,6 +72,11 @@ class TraceRecord(msgspec.Struct, frozen=True, kw_only=True):
     scores: dict[str, float | None] = {}
     results: dict[str, Any] = {}
 
+    @property
+    def is_graded(self) -> bool:
+        """Whether the scores are of the revision that is there, not of an earlier one."""
+        return self.graded == self.revision
+
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """Something that is to be done with a trace.
@@ -187,7 +192,8 @@ class Label(msgspec.Struct, frozen=True, kw_only=True):
         judged: For each evaluator whose verdict was looked at, what the person would have said.
         comment: Why.
         by: Who says it.
-        revision: Of which revision of the trace; 0 for that which is there when it is kept.
+        revision: Of which revision of the trace, 0 where it was not there any more; None for that
+            which is there when it is kept.
     """
 
     verdict: bool | None = None
@@ -195,7 +201,7 @@ class Label(msgspec.Struct, frozen=True, kw_only=True):
     judged: dict[str, float | bool] = {}
     comment: str = ""
     by: str = ""
-    revision: int = 0
+    revision: int | None = None
 
 
 class Review(msgspec.Struct, frozen=True, kw_only=True):

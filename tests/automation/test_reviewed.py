@@ -120,6 +120,56 @@ def test_what_was_said_of_a_trace_that_has_changed_since_is_left_out(reviewed: s
     assert "(3 have changed since somebody looked at them)" in done.stderr
 
 
+def changed(store: Store, name: str, **more: Any) -> None:
+    """Have another content come for a trace."""
+    body = json.dumps({**ROW, "id": name, **more}).encode()
+    store.inbox.accept([Piece(trace_id=name, key="2", body=body, at=1.0)])
+
+
+def test_a_row_of_an_earlier_revision_becomes_that_which_the_person_saw(reviewed: str):
+    later = [{"role": "user", "content": "Cancel it."}, {"role": "assistant", "content": "Gone."}]
+    with open_store(reviewed) as store:
+        store.inbox.publish()
+        changed(store, "t0", inputs="Cancel it.", outputs=later, polite=False)
+        worked(store)
+        (first, *_) = store.datasets.rows("cases")
+        assert (first["id"], first["inputs"], first["scores"]) == (
+            "t0", "Book a table for two.", {"polite": 1.0},
+        )  # fmt: skip
+        said = [one.says for one in store.inbox.outcomes(trace_id="t0") if one.revision == 2]
+        assert "for the dataset cases, where a row of its id stays as it is" in said
+        (item,) = store.inbox.reviews(queue="review", trace_id="t0")
+        store.inbox.label(item.number, Label(verdict=False, reference=RIGHT), 3.0)
+    done = asked("dataset", "add", "cases", "--from", "queue:review", "--store", reviewed)
+    assert done.exit_code == 0, done.output
+    with open_store(reviewed) as store:
+        row = {one["id"]: one for one in store.datasets.rows("cases")}["t0"]
+    assert row == {
+        "id": "t0", "inputs": "Cancel it.", "outputs": later, "scores": {"polite": 0.0},
+        "reference_outputs": RIGHT, "split": "new",
+    }  # fmt: skip
+
+
+def test_labels_are_compared_only_with_what_evaluators_said_of_the_same_revision(reviewed: str):
+    with open_store(reviewed) as store:
+        changed(store, "t1", polite=False)
+        (item,) = store.inbox.reviews(trace_id="t1", state="done")
+        store.inbox.label(item.number, Label(judged={"polite": False}), 3.0)
+        record = store.inbox.trace("t1")
+        assert record is not None
+        assert not record.is_graded
+    done = asked("judge", "align", "queue:review", "--store", reviewed, "--json")
+    (polite,) = json.loads(done.stdout)
+    assert (polite["without_verdict"], polite["disagreements"]) == (1, [])
+    with open_store(reviewed) as store:
+        worked(store)
+        (item,) = store.inbox.reviews(trace_id="t1")
+        store.inbox.label(item.number, Label(judged={"polite": False}), 4.0)
+    done = asked("judge", "align", "queue:review", "--store", reviewed, "--json")
+    (polite,) = json.loads(done.stdout)
+    assert (polite["without_verdict"], polite["disagreements"]) == (0, [])
+
+
 def test_a_queue_that_nobody_has_looked_at_says_so(address: str):
     with open_store(address) as store:
         send(store, 0, polite=True)

@@ -54,6 +54,12 @@ def read(served: Served, trace_id: str) -> Trajectory:
     return Trajectory.from_any(trace_of(served.store.inbox.pieces(trace_id)))
 
 
+def revision(served: Served, trace_id: str) -> int:
+    record = served.store.inbox.trace(trace_id)
+    assert record is not None
+    return record.revision
+
+
 @pytest.mark.parametrize("compression", [Compression.NoCompression, Compression.Gzip])
 def test_an_agent_that_exports_with_opentelemetrys_sdk_is_read(
     served: Served, compression: Compression
@@ -143,6 +149,21 @@ def test_an_export_that_is_sent_again_counts_once(served: Served):
     for _ in range(2):
         assert served.client.post("/v1/traces", json=export(span())).status_code == 200
     assert len(served.store.inbox.pieces("a" * 32)) == 1
+
+
+def test_a_whole_trace_takes_the_place_of_spans_and_later_spans_take_its_place(served: Served):
+    name = "e" * 32
+    chat = {"id": name, "messages": [{"role": "assistant", "content": "Yes, at 09:14."}]}
+    served.client.post("/v1/traces", json=export(span(name)))
+    assert [call.name for call in read(served, name).tool_calls] == ["trains"]
+    answer = served.client.post("/api/traces", json=chat).json()
+    assert (answer["accepted"], answer["items"][0]["ids"]) == (1, [name])
+    assert read(served, name).tool_calls == ()
+    assert read(served, name).final_response == "Yes, at 09:14."
+    assert revision(served, name) == 2
+    served.client.post("/v1/traces", json=export(span(name, "c" * 16)))
+    assert [call.name for call in read(served, name).tool_calls] == ["trains", "trains"]
+    assert revision(served, name) == 3
 
 
 def test_a_trace_whose_root_has_not_come_is_not_complete(served: Served):

@@ -458,6 +458,7 @@ def test_a_page_of_a_trace_that_has_changed_since_keeps_what_was_written(browser
     assert "Look at it again" in page.get_by_role("alert").inner_text()
     opened.wrong.clear()  # Chromium notes the answer 409
     assert "I deleted everything." in page.locator("main").inner_text()
+    assert "They said it of an earlier revision" in page.locator("form.decide").inner_text()
     assert page.input_value("input[name=comment]") == "Well done."
     assert inbox.review(item.number).label is None
     page.get_by_role("button", name="Accept").click()

@@ -249,8 +249,25 @@ def test_what_is_said_of_a_trace_that_has_changed_since_is_refused(inbox):
     assert inbox.review(item.number).revision == 2
     with pytest.raises(ChangedError, match="of its revision 1, and revision 2 is there"):
         inbox.label(item.number, Label(verdict=True, revision=1), 77.0)
+    with pytest.raises(ChangedError, match="of its revision 0, and revision 2 is there"):
+        inbox.label(item.number, Label(verdict=True, revision=0), 77.0)
     assert inbox.review(item.number).label is None
     assert inbox.label(item.number, Label(verdict=True, revision=2), 78.0).label.verdict is True
+
+
+def test_an_item_whose_newer_revision_no_rule_puts_there_stays_as_it_is(inbox):
+    for name in ("looked at", "waiting"):
+        effects(inbox, name, Queued(queue="q", priority=1.0, reason="x"), body=name)
+    items = {item.trace_id: item for item in inbox.reviews()}
+    inbox.label(items["looked at"].number, Label(verdict=True), 77.0)
+    for name in items:
+        effects(inbox, name, body=f"{name}, later")
+    found = {item.trace_id: item for item in inbox.reviews(state=None)}
+    assert {name: (item.state, item.reason, item.revision) for name, item in found.items()} == {
+        "looked at": ("done", "x", 2),
+        "waiting": ("open", "x", 2),
+    }
+    assert found["looked at"].label == Label(verdict=True, revision=1)
 
 
 def test_rows_are_added_to_a_dataset_once_and_what_people_corrected_stays(store, inbox):

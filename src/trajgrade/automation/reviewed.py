@@ -32,6 +32,7 @@ from trajgrade.trajectory import Trajectory
 QUEUE = "queue:"
 _PAGE = 200
 _REFERENCE = ("reference_outputs", "reference")
+_OF_THE_TRACE = ("inputs", "outputs", "scores")
 
 
 class Rows(NamedTuple):
@@ -137,7 +138,7 @@ def run_in(store: Store, source: str) -> Run:
 def _graded(inbox: Inbox, found: Iterable[Review]) -> Iterator[Row]:
     for number, review in enumerate(found):
         record = inbox.trace(review.trace_id)
-        if record is not None:
+        if record is not None and record.is_graded:
             results = {
                 key: msgspec.convert(plain, EvaluationResult)
                 for key, plain in record.results.items()
@@ -180,7 +181,9 @@ def row_in(
         review: The item.
         said: What the person said: the reference, or that the trace is accepted.
         dataset: The dataset's name.
-        there: The row of the same id that the dataset has; of that only the reference changes.
+        there: The row of the same id that the dataset has. Of that only the reference changes; but
+            where other outputs stand in it, it is of another revision of the trace, and what was
+            asked, done and scored becomes that of the revision which the person saw.
 
     Raises:
         ConfigError: The dataset's name is none.
@@ -192,8 +195,9 @@ def row_in(
         raise DatasetError(f"the trace {review.trace_id!r} is not here any more")
     event = Event(
         id=f"review {review.number}", rule=review.rule, item_id=review.trace_id,
-        trace=trace_of(inbox.pieces(review.trace_id)), scores=record.scores,
-        results=record.results,
+        trace=trace_of(inbox.pieces(review.trace_id)),
+        scores=record.scores if record.is_graded else {},
+        results=record.results if record.is_graded else {},
     )  # fmt: skip
     expected = "actual" if said.reference is None else "reference"
     adding = actions.build("add_to_dataset", {"dataset": dataset, "expected": expected})
@@ -201,4 +205,7 @@ def row_in(
     if said.reference is not None:
         row["reference_outputs"] = said.reference
     corrected = {key: row[key] for key in _REFERENCE if key in row}
-    return {**row, **there, **corrected}
+    is_of_another = "outputs" in there and there["outputs"] != row.get("outputs")
+    old = _OF_THE_TRACE if is_of_another else ()
+    stays = {key: value for key, value in there.items() if key not in old}
+    return {**row, **stays, **corrected}

@@ -281,7 +281,7 @@ class SqlInbox(InboxJobs):
         there = select(TRACES.c.revision).where(TRACES.c.id == name).with_for_update()
         with self._database.changing() as connection:
             revision = connection.execute(there).scalar() or 0
-            if label.revision not in {0, revision}:
+            if label.revision not in {None, revision}:
                 raise ChangedError(
                     f"the trace {name!r} has changed: what is said is of its revision "
                     f"{label.revision}, and revision {revision} is there. Look at it again"

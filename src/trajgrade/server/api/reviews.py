@@ -12,6 +12,7 @@ from starlette.responses import Response
 from trajgrade.errors import ChangedError, TraceError, unknown
 from trajgrade.inbox import Label, Review, ReviewState
 from trajgrade.production import Inbox
+from trajgrade.saved import scale_of
 from trajgrade.server.api.paging import LARGEST, After, Limit, Page, numbered
 from trajgrade.server.documented import body, doc
 from trajgrade.server.guard import needs
@@ -105,11 +106,16 @@ def _check(said: Said, inbox: Inbox, review: Review) -> None:
         raise RefusedError("invalid", "nothing is said of the trace", allowed)
     record = inbox.trace(review.trace_id)
     known = [*record.results] if record is not None else []
-    for key in said.judged:
+    for key, value in said.judged.items():
         if key not in known:
             raise RefusedError(
                 "invalid", f"judged: {unknown('evaluator', key[:200], known)}", known
             )
+        ends = scale_of(key).get("range")
+        if ends is not None and not ends[0] <= value <= ends[1]:
+            low, high = ends
+            wanted = f"true, false, or a number from {low:g} to {high:g} is needed, got {value:g}"
+            raise RefusedError("invalid", f"judged: {key}: {wanted}", [*ends])
     if said.reference is not None:
         try:
             Trajectory.from_any(said.reference)
