@@ -98,6 +98,11 @@ UI_V4 = [
     },
 ]
 
+UI_V3 = [
+    {"id": "m1", "role": "user", "content": "Any trains to Oslo?"},
+    {"id": "m2", "role": "assistant", "content": ANSWER, "toolInvocations": [_INVOKED]},
+]
+
 
 def _chunk(**delta: Any) -> dict[str, Any]:
     choice = {"index": 0, "delta": delta, "finish_reason": None}
@@ -143,6 +148,7 @@ ROWS: list[Row] = [
     ("vercel_ui_messages", "under_a_key", {"id": "chat", "messages": UI}, ONE, ANSWER),
     ("vercel_ui_messages", "dynamic", UI_DYNAMIC, ONE, ANSWER),
     ("vercel_ui_messages", "version_4", UI_V4, ONE, ANSWER),
+    ("vercel_ui_messages", "before_parts", UI_V3, ONE, ANSWER),
     ("openai_chat_stream", "chunks", STREAM, ONE, ANSWER),
     ("openai_chat_stream", "events", EVENTS, ONE, ANSWER),
     ("smolagents_memory", "tools", _made("smolagents_tools"), SMOLAGENTS, ANSWER),

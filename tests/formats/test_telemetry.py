@@ -162,6 +162,14 @@ def test_the_names_of_two_conventions_in_one_span_do_not_add_up():
     )
 
 
+def test_a_request_that_was_kept_alone_says_which_model_was_asked():
+    run = Trajectory.from_any({"model": "m", "messages": [ASKED, SAID]})
+    assert (run.model, run.usage) == ("m", None)
+    usage = {"prompt_tokens": 10, "completion_tokens": 5}
+    run = Trajectory.from_any({"model": "m", "messages": [ASKED, {**SAID, "usage": usage}]})
+    assert (run.model, run.usage) == ("m", Usage(10, 5, 15, None, None, 1))
+
+
 def test_an_agent_that_sums_up_its_model_calls_is_not_added_to_them():
     agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.usage.input_tokens": 20}
     some = spans(

@@ -246,7 +246,7 @@ class Dataset:
             f"{self.name}: no row has {' or '.join(roles)} "
             f"(looked for {', '.join(names) or 'no field: its names are declared for others'}). "
             f"Fields found: {', '.join(self._columns)}.{near} "
-            f"Name the right one with fields {{{roles[-1]!r}: …}}"
+            f"Name the right one: fields {{{roles[-1]!r}: …}}, or --field {roles[-1]}=… of `score`"
         )
 
     def _lacking_path(self, path: str, role: str = "") -> str:

@@ -2,6 +2,7 @@
 
     {"model": "gpt-4.1", "created": 1769105302, "usage": {…}, "choices": […]}       a response
     {"request": {"model": "gpt-4.1", …}, "response": {…}}                           an exchange
+    {"model": "gpt-4.1", "messages": […]}                                           a request
     {"role": "assistant", "content": …, "usage": {…}}                               a message
     {"type": "ai", "usage_metadata": {…}, "response_metadata": {"model_name": …}}   LangChain's
 
@@ -46,9 +47,14 @@ def _requests(line: Any) -> Iterator[Request]:
         yield response_of(line)
         return
     messages = line.get("messages")
-    for message in messages if isinstance(messages, list) else [line]:
-        if isinstance(message, dict):
-            yield from _of_message(message)
+    if not isinstance(messages, list):
+        yield from _of_message(line)
+        return
+    asked = first(line, _MODELS)  # a request that was kept alone says who was asked
+    told = [one for held in messages if isinstance(held, dict) for one in _of_message(held)]
+    yield from (one._replace(model=one.model or asked) for one in told)
+    if asked is not None and not told:
+        yield Request(None, asked)
 
 
 def _of_message(message: dict[str, Any]) -> Iterator[Request]:

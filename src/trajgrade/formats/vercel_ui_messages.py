@@ -9,11 +9,13 @@
        {"type": "text", "text": "Yes, at 09:14.", "state": "done"}]}]
 
     {"role": "assistant", "parts": [{"type": "tool-invocation", "toolInvocation": {…}}]}  version 4
+    {"role": "assistant", "content": "…", "toolInvocations": [{"toolCallId": …}]}         before it
 
 Also the list under `messages`, and one message alone. The name of a tool stands behind `tool-`, or
 under `toolName`. A state of `output-error` says that a call failed, `output-denied` that it was not
 run; while `input-streaming`, its arguments are not whole. `providerExecuted` calls are hosted.
-Where older keys (`content`, `toolInvocations`) repeat the parts, the parts count.
+Where older keys (`content`, `toolInvocations`) repeat the parts, the parts count; where they stand
+alone, the text follows the calls that have a result.
 """
 
 from __future__ import annotations
@@ -37,12 +39,12 @@ _STATES: dict[str, CallStatus] = {
 class VercelUIMessages:
     """The AI SDK's UI messages; the module shows them."""
 
-    keys = frozenset({"parts"})
+    keys = frozenset({"parts", "toolInvocations"})
 
     def recognises(self, seen: Glimpse) -> bool:
         """Whether each item is a message with typed parts."""
         items = _items(seen.data)
-        return bool(items) and all(map(_is_message, items))
+        return bool(items) and (all(map(_is_message, items)) or _is_before_parts(items))
 
     def read(self, data: Any) -> list[Trajectory]:
         """Read the one conversation."""
@@ -57,6 +59,18 @@ def _items(data: Any) -> list[Any]:
     if isinstance(data, dict):
         return data["messages"] if isinstance(data.get("messages"), list) else [data]
     return data if isinstance(data, list) else []
+
+
+def _is_before_parts(items: list[Any]) -> bool:
+    """Whether each item is a message without parts, and one has calls."""
+    return any(isinstance(item, dict) and item.get("toolInvocations") for item in items) and all(
+        isinstance(item, dict)
+        and item.get("role") in tuple(_ROLES)
+        and "parts" not in item
+        and isinstance(item.get("content"), str)
+        and isinstance(item.get("toolInvocations", []), list)
+        for item in items
+    )
 
 
 def _is_message(item: Any) -> bool:
@@ -80,7 +94,9 @@ def _message(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
         raise MalformedTraceError(
             f"{place}: the role is {shorten(role)}; known are {', '.join(sorted(_ROLES))}"
         )
-    parts = expect.array(raw.get("parts"), f"{place}, parts")
+    parts = expect.array(
+        raw["parts"] if "parts" in raw else _as_parts(raw, place), f"{place}, parts"
+    )
     if role != "assistant":
         assembly.message(role, "".join(_text(part) for part in members([parts])))
         return
@@ -101,6 +117,20 @@ def _message(assembly: Assembly, raw: dict[str, Any], place: str) -> None:
             fresh = True
         elif "toolCallId" in part or not kind:
             assembly.notes.append(f"{where}: of no known kind: {shorten(part)}")
+
+
+def _as_parts(raw: dict[str, Any], place: str) -> list[dict[str, Any]]:
+    """Return the parts of a message of the time before there were any."""
+    told = expect.array(raw.get("toolInvocations"), f"{place}, toolInvocations")
+    calls = [
+        {"type": "tool-invocation", "toolInvocation": expect.record(one, f"{place}, call {at}")}
+        for at, one in enumerate(told)
+    ]
+    text = {"type": "text", "text": expect.text(raw.get("content"), f"{place}, content") or ""}
+    if not text["text"]:
+        return calls or [text]
+    ended = [call for call in calls if "result" in call["toolInvocation"]]
+    return [*ended, text, *(call for call in calls if "result" not in call["toolInvocation"])]
 
 
 def _text(part: dict[str, Any]) -> str:
