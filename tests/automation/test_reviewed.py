@@ -163,8 +163,7 @@ def test_labels_are_compared_only_with_what_evaluators_said_of_the_same_revision
     assert (polite["without_verdict"], polite["disagreements"]) == (1, [])
     with open_store(reviewed) as store:
         worked(store)
-        (item,) = store.inbox.reviews(trace_id="t1")
-        store.inbox.label(item.number, Label(judged={"polite": False}), 4.0)
+        assert store.inbox.reviews(trace_id="t1") == []
     done = asked("judge", "align", "queue:review", "--store", reviewed, "--json")
     (polite,) = json.loads(done.stdout)
     assert (polite["without_verdict"], polite["disagreements"]) == (0, [])
@@ -180,6 +179,9 @@ def test_a_queue_that_nobody_has_looked_at_says_so(address: str):
         assert "queue:review: nobody has looked at what waits there" in done.stderr
     done = asked("judge", "align", "queue:other", "--store", address)
     assert "queue:other: there is no such queue" in done.stderr
+    done = asked("judge", "align", "queue:", "--store", address)
+    assert done.exit_code == 2
+    assert "the name of a review queue is needed, as in queue:failures" in done.stderr
 
 
 def test_labels_are_needed_of_a_run_that_is_no_queue():

@@ -270,6 +270,23 @@ def test_an_item_whose_newer_revision_no_rule_puts_there_stays_as_it_is(inbox):
     assert found["looked at"].label == Label(verdict=True, revision=1)
 
 
+def test_a_label_ends_the_wait_for_its_revision_whichever_rule_puts_it_there_again(inbox):
+    inbox.accept([whole("a", "1")])
+    (first,) = take(inbox)
+    queued = Change(rule="late", effect=Queued(queue="q", priority=3.0, reason="judge"))
+    act = NewJob(kind="act", trace_id="a", rule="late", due_at=1.0)
+    inbox.finish([done(first, changes=(queued,), follow=(act,))])
+    (item,) = inbox.reviews()
+    inbox.label(item.number, Label(verdict=True), 77.0)
+    (slow,) = take(inbox)
+    inbox.finish([done(slow, changes=(queued,))])
+    assert inbox.reviews() == []
+    inbox.accept([whole("a", "2")])
+    (second,) = take(inbox)
+    inbox.finish([done(second, changes=(queued,))])
+    assert [one.number for one in inbox.reviews()] == [item.number]
+
+
 def test_rows_are_added_to_a_dataset_once_and_what_people_corrected_stays(store, inbox):
     store.datasets.put("failures", [{"id": "b", "reference": "corrected"}])
     row = {"id": "a", "inputs": "x"}

@@ -3,8 +3,8 @@
     - {type: add_to_queue, queue: refunds, priority: 100, reason: "{rule}: {because}"}
 
 An item is in a queue once; where it comes again before anyone has looked, the newer priority and
-reason count. `{item_id}`, `{rule}`, `{because}` and `{scores.KEY}` in the reason are filled in by
-replacement.
+reason count; one that was looked at waits again only for a newer revision of the trace.
+`{item_id}`, `{rule}`, `{because}` and `{scores.KEY}` in the reason are filled in by replacement.
 """
 
 from __future__ import annotations

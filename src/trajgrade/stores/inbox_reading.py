@@ -28,7 +28,10 @@ from trajgrade.stores.inbox_tables import COUNTERS, JOBS, KEYS, OUTCOMES, PIECES
 _REVISION = func.coalesce(
     select(TRACES.c.revision).where(TRACES.c.id == REVIEWS.c.trace_id).scalar_subquery(), 0
 )
-_REVIEW = select(REVIEWS, _REVISION.label("revision"))
+_REVIEW = select(
+    *(REVIEWS.c[name] for name in Review.__struct_fields__ if name in REVIEWS.c),
+    _REVISION.label("revision"),
+)
 JOB = [JOBS.c[name] for name in Job.__struct_fields__]
 _OPEN = ("waiting", "taken")
 

@@ -232,6 +232,7 @@ class SqlInbox(InboxJobs):
             reason=searchable(effect.reason), added_at=ended.at, state="open",
         )  # fmt: skip
         came = add.excluded
+        is_known = REVIEWS.c.labelled_revision >= ended.job.revision
         connection.execute(
             add.on_conflict_do_update(
                 index_elements=["trace_id", "queue"],
@@ -239,7 +240,7 @@ class SqlInbox(InboxJobs):
                     "rule": came.rule,
                     "priority": came.priority,
                     "reason": came.reason,
-                    "state": "open",
+                    "state": case((is_known, REVIEWS.c.state), else_="open"),
                 },
             )
         )
@@ -290,7 +291,7 @@ class SqlInbox(InboxJobs):
             connection.execute(
                 update(REVIEWS)
                 .where(REVIEWS.c.number == number)
-                .values(label=said, state="done", labelled_at=at)
+                .values(label=said, state="done", labelled_at=at, labelled_revision=revision)
             )
         return self._review_of(number)
 

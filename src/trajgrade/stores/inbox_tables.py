@@ -85,6 +85,7 @@ REVIEWS = Table(
     Column("state", String(16), nullable=False),
     Column("label", Text),
     Column("labelled_at", Double),
+    Column("labelled_revision", Integer),
 )
 
 ADDITIONS = Table(

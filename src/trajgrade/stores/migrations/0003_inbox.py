@@ -98,6 +98,7 @@ def upgrade(connection: Connection) -> None:
         Column("state", String(16), nullable=False),
         Column("label", Text),
         Column("labelled_at", Double),
+        Column("labelled_revision", Integer),
         UniqueConstraint("trace_id", "queue"),
         Index("trajgrade_reviews_order", "state", "priority"),
     )
