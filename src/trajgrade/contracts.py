@@ -109,7 +109,7 @@ class JudgeReply(msgspec.Struct, frozen=True, kw_only=True):
         seconds: How long the answer took, without waiting for a place or for a retry.
         truncated: Whether the reply was cut off at the token limit.
         refused: Why the judge would not answer; empty where it answered.
-        cached: Whether the reply was kept from an earlier run.
+        cached: Whether the reply was that of an earlier or an equal request, and took nothing.
     """
 
     text: str

@@ -128,7 +128,9 @@ def test_two_equal_requests_at_once_are_one():
         asked = [question("a"), question("a"), question("a", sample=1), question("b")]
         return await asyncio.gather(*map(judge.ask, asked))
 
-    assert [reply.text for reply in asyncio.run(twice())] == ["a", "a", "a", "b"]
+    replies = asyncio.run(twice())
+    assert [reply.text for reply in replies] == ["a", "a", "a", "b"]
+    assert [reply.cached for reply in replies] == [False, True, False, False]
     assert inner.asked == 3
 
 

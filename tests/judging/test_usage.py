@@ -58,8 +58,22 @@ def test_the_command_names_the_judge_says_what_it_took_and_asks_it_once(
         assert "judge: 2 verdicts in 2 replies, 20 tokens read and 10 written" in first.output
         again = CliRunner().invoke(command, verb)
         assert (again.exit_code, len(server.seen)) == (0, 2)
+        said_again = "judge: 2 verdicts in 2 replies, 2 of them there already, 0 tokens read"
+        assert said_again in again.output
         anew = CliRunner().invoke(command, [*verb, "--no-cache"])
         assert (anew.exit_code, len(server.seen)) == (0, 4)
+
+
+def test_a_reply_that_was_there_already_took_nothing():
+    there = JudgeReply(text=REPLY, tokens_in=1000, tokens_out=20, cost=0.25, cached=True)
+    unpriced = JudgeReply(text=REPLY, cached=True)
+    asked = JudgeReply(text=REPLY, tokens_in=7, tokens_out=3, cost=0.5)
+    single = LLMTrajectoryJudge(judge=ScriptedJudge([there, unpriced, asked]))
+    taken = spent([single.evaluate(outputs=text) for text in "abc"])
+    assert str(taken) == (
+        "judge: 3 verdicts in 3 replies, 2 of them there already, 7 tokens read and 3 written, "
+        "$0.5000"
+    )
 
 
 def test_a_judge_that_is_none_is_told_of_its_flag(rows: str):

@@ -61,18 +61,21 @@ class Verdict:
 
     @property
     def tokens_in(self) -> int | None:
-        """How many tokens were read for all replies; None where that is not known."""
-        return total([reply.tokens_in for reply in self.replies])
+        """How many tokens were read for the replies; None where that is not known.
+
+        As with all that a verdict took, a reply that was there already took nothing.
+        """
+        return total([0 if reply.cached else reply.tokens_in for reply in self.replies])
 
     @property
     def tokens_out(self) -> int | None:
-        """How many tokens were written in all replies; None where that is not known."""
-        return total([reply.tokens_out for reply in self.replies])
+        """How many tokens were written in the replies; None where that is not known."""
+        return total([0 if reply.cached else reply.tokens_out for reply in self.replies])
 
     @property
     def cost(self) -> float | None:
-        """US dollars for all replies; None where a price is not known."""
-        return total([reply.cost for reply in self.replies])
+        """US dollars for the replies; None where a price is not known."""
+        return total([0.0 if reply.cached else reply.cost for reply in self.replies])
 
     @property
     def evidence(self) -> dict[str, Any]:
@@ -82,6 +85,8 @@ class Verdict:
             "temperature": self.temperature, "asked": len(self.replies),
             "tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "cost": self.cost,
         }  # fmt: skip
+        if cached := sum(reply.cached for reply in self.replies):
+            kept["cached"] = cached
         if self.reasoning:
             kept["reasoning"] = self.reasoning
         if self.extra:

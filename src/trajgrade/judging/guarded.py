@@ -41,7 +41,7 @@ class Usage:
 
     Attributes:
         requests: How often the provider replied.
-        cached: How many replies came from the cache.
+        cached: How many replies came from the cache, or of an equal request at the same time.
         retries: How many attempts failed and were made again.
         tokens_in: Tokens read, as far as they are known.
         tokens_out: Tokens written, as far as they are known.
@@ -131,10 +131,12 @@ class GuardedJudge:
         under = self._under.setdefault(asyncio.get_running_loop(), {})
         place = (request.identity, request.sample)
         task = under.get(place)
-        if task is None or not request.identity:
-            task = asyncio.ensure_future(self._asked(request))
-            under[place] = task
-            task.add_done_callback(lambda done: _left(under, place, done))
+        if task is not None and request.identity:
+            self.usage.cached += 1
+            return msgspec.structs.replace(await asyncio.shield(task), cached=True)
+        task = asyncio.ensure_future(self._asked(request))
+        under[place] = task
+        task.add_done_callback(lambda done: _left(under, place, done))
         return await asyncio.shield(task)
 
     def forget(self, request: JudgeRequest) -> None:

@@ -1,4 +1,4 @@
-"""Usage: what the verdicts of a run took, whether a reply came from the cache or not.
+"""Usage: what the verdicts of a run took; a reply that was there already took nothing.
 
 It is the sum of what each result keeps of its verdicts. Where tokens or a price are not known, the
 sum is of those that are, and how many are not is told beside it.
@@ -19,7 +19,8 @@ class Spent:
 
     Attributes:
         verdicts: How many there are.
-        replies: How many replies they took.
+        replies: How many replies they are read from.
+        cached: How many of these came from the cache, or of an equal request at the same time.
         tokens_in: Tokens read, as far as they are known.
         tokens_out: Tokens written, as far as they are known.
         cost: US dollars, as far as prices are known.
@@ -29,6 +30,7 @@ class Spent:
 
     verdicts: int = 0
     replies: int = 0
+    cached: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float = 0.0
@@ -39,7 +41,10 @@ class Spent:
         """Return it as a line; empty where no judge was asked."""
         if not self.verdicts:
             return ""
-        said = f"judge: {self.verdicts:,} verdicts in {self.replies:,} replies"
+        said = f"judge: {_of(self.verdicts, 'verdict', 'verdicts')} in "
+        said += _of(self.replies, "reply", "replies")
+        if self.cached:
+            said += f", {self.cached:,} of them there already"
         if self.uncounted < self.verdicts:
             said += f", {self.tokens_in:,} tokens read and {self.tokens_out:,} written"
         if self.uncounted:
@@ -49,6 +54,10 @@ class Spent:
         return said + (f", price of {self.unpriced:,} not known" if self.unpriced else "")
 
 
+def _of(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"
+
+
 def spent(results: Iterable[EvaluationResult]) -> Spent:
     """Return what the verdicts of some results took."""
     found = Spent()
@@ -56,6 +65,7 @@ def spent(results: Iterable[EvaluationResult]) -> Spent:
         for kept in verdicts_in(result.metadata):
             found.verdicts += 1
             found.replies += int(kept["asked"])
+            found.cached += int(kept.get("cached") or 0)
             told = kept.get("tokens_in") is not None and kept.get("tokens_out") is not None
             found.tokens_in += kept["tokens_in"] if told else 0
             found.tokens_out += kept["tokens_out"] if told else 0
