@@ -1,7 +1,7 @@
 """A Ray cluster of two nodes on this machine, worked with, and robbed of one of them.
 
 Run by `test_ray.py` in a process of its own. Arguments: a folder, where `found.json` says what came
-of it, and the files of a dataset.
+of it, and the files of a dataset, each of which lies in a bucket, too, under the same name.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import ray
 from ray.cluster_utils import Cluster
 
+from tests import bucket
 from tests.engines import work
 from trajgrade.engines.ray_cluster import RayCluster
 from trajgrade.errors import EngineError
@@ -97,6 +98,8 @@ def main() -> None:
     found["loaded"] = shown(Run.load(f"run:{gone_on.id}", store=store))
     with open_store(store) as opened:
         found["kept"] = [[record.state, opened.count(record.id)] for record in opened.runs()]
+    partitions = [f"s3://{bucket.NAME}/{Path(file).name}" for file in files]
+    found["bucket"] = shown(evaluate(partitions, evaluators, engine="ray", explain="all"))
     found["here"] = shown(evaluate(files, evaluators, explain="all"))
     found["pool"] = shown(
         evaluate(files, evaluators, engine="process_pool", workers=2, explain="all")
