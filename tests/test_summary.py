@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trajgrade.intervals import student
+from trajgrade.measured import AgentColumns
 from trajgrade.result import EvaluationResult, ResultError
+from trajgrade.run import Row
 from trajgrade.scores import KINDS, Column, Groups
 from trajgrade.summary import MetricSummary, percentile
 
@@ -135,3 +138,19 @@ def test_without_trials_every_row_is_an_example_of_its_own():
         groups.add(name)
     groups.cut(2)
     assert (groups.count, groups.repeated) == (2, False)
+
+
+def test_the_interval_of_a_duration_holds_no_time_before_the_beginning():
+    columns, groups = AgentColumns(), Groups()
+    seconds = [0.001, 0.002, 5.0]
+    for number, took in enumerate(seconds):
+        row = Row(str(number), {}, None, number, "x", latency_in_seconds=took, failure=0)
+        columns.add(row)
+        groups.add(row.id, None)
+    latency = MetricSummary(columns.columns[0], groups)
+    low, high = student(seconds)
+    assert low < 0
+    found = latency.interval()
+    assert found is not None
+    assert (found.low, found.high) == (0.0, high)
+    assert latency.mean_bounds is None

@@ -5,6 +5,7 @@ Of a row on which the agent failed, the latency is kept with the row and left ou
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
@@ -40,7 +41,7 @@ class AgentColumns:
     """Latency and failure of the agent, row by row."""
 
     def __init__(self) -> None:
-        self._latency = Column(LATENCY, None, "lower")
+        self._latency = Column(LATENCY, None, "lower", ends=(0.0, math.inf))
         self._failure = Column(FAILURE, (0.0, 1.0), "lower")
         self.columns = (self._latency, self._failure)
 

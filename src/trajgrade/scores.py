@@ -89,6 +89,7 @@ class Column:
         key: The metric's name.
         bounds: The lowest and highest score that it can have, None where there is none.
         direction: Which scores are better, None where neither is.
+        ends: Between what the mean can lie at all, if not `bounds`: a duration has no highest.
 
     Attributes:
         best: The best score that it can have, None where there is none.
@@ -99,9 +100,12 @@ class Column:
         key: str,
         bounds: tuple[float, float] | None = None,
         direction: Direction | None = None,
+        *,
+        ends: tuple[float, float] | None = None,
     ) -> None:
         self.key = key
         self.bounds = bounds
+        self.ends = ends or bounds
         self.direction = direction
         self.best = bounds[direction == "higher"] if bounds and direction else None
         self.scores = array("d")

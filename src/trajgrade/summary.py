@@ -133,8 +133,8 @@ class MetricSummary:
     def interval(self, level: float = LEVEL) -> Interval | None:
         """The interval of the mean: Wilson's for shares, else the bootstrap over examples."""
         if level not in self._intervals:
-            bounds, repeated = self.column.bounds, self.groups.repeated
-            found = mean_interval(self.units(), bounds, repeated=repeated, level=level)
+            ends, repeated = self.column.ends, self.groups.repeated
+            found = mean_interval(self.units(), ends, repeated=repeated, level=level)
             self._intervals[level] = found
         return self._intervals[level]
 

@@ -267,8 +267,8 @@ def statistic(metric: MetricSummary, stat: str, fill: float | None = None) -> fl
         return metric.std
     units = metric.units(fill)
     if stat in _INTERVAL:
-        bounds, repeated = metric.column.bounds, metric.groups.repeated
-        interval = mean_interval(units, bounds, repeated=repeated)
+        ends, repeated = metric.column.ends, metric.groups.repeated
+        interval = mean_interval(units, ends, repeated=repeated)
         return None if interval is None else getattr(interval, stat)
     if stat == "mean":
         return mean(units)
