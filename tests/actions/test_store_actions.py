@@ -110,10 +110,27 @@ def test_without_a_reference_there_is_no_score_and_the_reason_is_told(tasks):
     assert told.effects[0].scores == {"trajectory_f1": None}
 
 
-def test_a_trace_that_cannot_be_read_has_no_score():
-    action = made({"type": "run_evaluator", "evaluator": "trajectory_single_tool_use",
-                   "params": {"tool_name": "book"}})  # fmt: skip
-    assert action.act(event({"what": "ever"})).says == "trajectory_single_tool_use: trace"
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"evaluator": "trajectory_single_tool_use", "params": {"tool_name": "book"}},
+        {"evaluator": "json_valid"},  # the whole object is no answer that the agent gave
+        {"evaluator": "contains", "params": {"substring": "ever"}},
+    ],
+)
+def test_a_trace_that_cannot_be_read_has_no_score_as_in_an_experiment(written):
+    trace = {"what": "ever"}
+    action = made({"type": "run_evaluator", **written})
+    name = written["evaluator"]
+    told = action.act(event(trace))
+    (result,) = told.effects[0].results.values()
+    assert result["error"]["kind"] == "no_output"
+    spec = {"name": name, **({"params": written["params"]} if "params" in written else {})}
+    with pytest.warns(UserWarning, match="no row has"):
+        (row,) = trajgrade.evaluate([{"id": "x", **trace}], [spec]).rows
+    (there,) = row.results.values()
+    assert there.error is not None
+    assert there.error.kind == "no_output"
 
 
 def test_two_references_for_one_question_are_refused_unless_they_are_the_same(tmp_path):

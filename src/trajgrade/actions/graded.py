@@ -82,9 +82,8 @@ def _own(item_id: str, trace: Any) -> tuple[Example, bool]:
             (example,) = row.examples(Needs(row=True))
         except (DatasetError, TraceError):
             pass
-        else:
-            if example.outputs is not None or example.response is not None:
-                return msgspec.structs.replace(example, id=item_id), row.texts_apart
+        else:  # what holds no outputs has none, as in an experiment
+            return msgspec.structs.replace(example, id=item_id), row.texts_apart
     return Example(id=item_id, outputs=trace, source=item_id), False
 
 
