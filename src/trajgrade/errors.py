@@ -15,6 +15,7 @@
     │   └── UnreachableJudgeError         for a while: another attempt may succeed
     ├── EngineError (RuntimeError)        the work failed where an engine ran it
     ├── StoreError (RuntimeError)         a store cannot be read or written, or a run is held
+    │   └── ChangedError                  what was to be changed is not what the caller saw
     └── TooLargeError (ValueError)        input beyond a limit that keeps time or memory bounded
 
 Each message says what was found, where, what is allowed and what to do.

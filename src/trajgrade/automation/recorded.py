@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from trajgrade import detection, jsontext, sources
 from trajgrade.automation.items import id_of
-from trajgrade.errors import MalformedTraceError
+from trajgrade.errors import DatasetError, MalformedTraceError
 from trajgrade.glimpse import Glimpse
 
 _RESOURCES = ("resourceSpans", "resource_spans")
@@ -30,10 +30,18 @@ class Recorded(NamedTuple):
     Attributes:
         id: What names it.
         trace: The trace, as it stands.
+        fault: Why there is none; empty where there is one.
     """
 
     id: str
     trace: Any
+    fault: str = ""
+
+
+class _Broken(NamedTuple):
+    """A line that is no JSON, and why."""
+
+    error: DatasetError
 
 
 def recorded(path: str) -> Iterator[Recorded]:
@@ -41,6 +49,9 @@ def recorded(path: str) -> Iterator[Recorded]:
 
     Args:
         path: A path, a glob pattern, or a folder.
+
+    A line that is no JSON is told of in its place, and those around it are read; in a log of one
+    session it is an error, as what it held is missing from the trace.
 
     Raises:
         DatasetError: There is no such file.
@@ -54,6 +65,9 @@ def recorded(path: str) -> Iterator[Recorded]:
                 _gather(value, spans)
                 continue
             otherwise = f"#{number}" if len(files) == 1 else f"{file.path.name}#{number}"
+            if isinstance(value, _Broken):
+                yield Recorded(otherwise, None, str(value.error))
+                continue
             yield Recorded(id_of(value, otherwise), value)
         yield from (Recorded(name, document) for name, document in spans.items())
 
@@ -65,8 +79,13 @@ def _values(file: sources.Source) -> Iterator[Any]:
         return
     first = [*islice(lines, _SHOWN)]
     every = chain(first, lines)
-    if len(first) > 1 and _is_one(first):
-        yield [*every]
+    whole = [value for value in first if not isinstance(value, _Broken)]
+    if len(whole) > 1 and _is_one(whole):
+        session = [*every]
+        for value in session:
+            if isinstance(value, _Broken):
+                raise value.error
+        yield session
         return
     for value in every:
         yield from _parts(value)
@@ -89,7 +108,7 @@ def _read(file: sources.Source, number: int, line: bytes) -> Any:
     try:
         return jsontext.read_back(line)
     except ValueError as broken:
-        raise sources.broken_line(f"{file} line {number}", line, broken) from None
+        return _Broken(sources.broken_line(f"{file} line {number}", line, broken))
 
 
 def _whole(file: sources.Source) -> Any:

@@ -70,7 +70,11 @@ def test(config: str, traces: str, store: str | None, *, run: bool, as_json: boo
     faults = n_tried = 0
     with closed_quietly(), closing(trying):
         try:
-            for name, trace in recorded(traces):
+            for name, trace, fault in recorded(traces):
+                if fault:
+                    faults += 1
+                    say(fault)
+                    continue
                 tried = trying.on(name, trace)
                 n_tried += 1
                 _tell(tried, as_json=as_json)
