@@ -73,6 +73,18 @@ def test_rows_of_a_run_that_fit_are_kept(command):
     assert (none.code, "no row fits 'failure = 1'" in none.err) == (2, True)
 
 
+def test_rows_of_a_run_over_a_dataset_of_the_store_are_found_there(command):
+    command("dataset", "add", "all", "d.jsonl")
+    command("run", config("store:all"), "-q")
+    changed = json.dumps({**ROWS[1], "prompt": "changed since"})
+    Path("later.jsonl").write_text(changed)
+    command("dataset", "add", "all", "later.jsonl")
+    done = command("dataset", "add", "hard", "--from", "latest", "--where", "trajectory_recall < 1")
+    assert done.err == "hard v1: 1 rows\n"
+    kept = json.loads(command("dataset", "export", "hard", "-o", "-").out)
+    assert kept == ROWS[1]  # as it was when it was graded
+
+
 def test_answers_of_a_run_are_kept_without_its_files_and_graded_again(command):
     def agent(prompt):
         if prompt == "y":

@@ -13,6 +13,8 @@ from trajgrade.cli.streams import closed_quietly, say
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from trajgrade.contracts import Store
+    from trajgrade.record import RunRecord
     from trajgrade.versions import DatasetVersion
 
 _SHOWN = 20
@@ -126,7 +128,7 @@ def _of_run(
     """
     from trajgrade.curation import Where
     from trajgrade.errors import ConfigError
-    from trajgrade.replay import Replay, run_of
+    from trajgrade.replay import run_of
     from trajgrade.stores import open_store
 
     opened = open_store(store)
@@ -135,13 +137,27 @@ def _of_run(
     fits = Where(where, list(found.summary)) if where is not None else lambda _row: True
     wanted = {(row.id, row.trial) for row in found.rows if fits(row)}
     if rows is None:
-        answered = Replay(opened, record.id).examples
-        rows = [_as_row(example) for example in answered]
+        rows = _graded(opened, record)
     picked = [row for row in rows if (str(row.get("id")), row.get("trial")) in wanted]
     if not picked:
         why = f"no row fits {where!r}" if not wanted else "no row of the files has an id of the run"
         raise ConfigError(f"run {record.id}: {why}")
     return picked
+
+
+def _graded(store: Store, record: RunRecord) -> list[dict[str, Any]]:
+    """Return the rows that a run graded: as they were answered, or as the store's dataset has them.
+
+    Raises:
+        StoreError: They are neither with the run nor in the store.
+    """
+    from trajgrade.record import DATASET
+    from trajgrade.replay import Replay
+    from trajgrade.stores.kept import kept_dataset
+
+    if "agent" not in record.settings and record.dataset.startswith(DATASET):
+        return list(kept_dataset(record.dataset, store=store).records())
+    return [_as_row(example) for example in Replay(store, record.id).examples]
 
 
 def _of_queue(queue: str, name: str, store: str | None) -> list[dict[str, Any]]:
