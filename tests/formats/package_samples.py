@@ -155,4 +155,6 @@ ROWS: list[Row] = [
     ("smolagents_memory", "code", _made("smolagents_code"), SMOLAGENTS_CODE, ANSWER),
     ("mlflow_trace", "trace", _made("mlflow_trace"), ONE, ANSWER),
     ("bedrock_converse", "strands", _made("strands_messages"), ONE, ANSWER),
+    ("llama_index_messages", "memory", _made("llama_index_messages"), ONE, ANSWER),
+    ("llama_index_messages", "older", _made("llama_index_older"), ONE, ANSWER),
 ]

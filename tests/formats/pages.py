@@ -33,7 +33,7 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
             "langchain_messages", "langchain_agent_executor", "langgraph_state",
             "graph_trajectory", "pydantic_ai_messages", "openai_agents_run_state", "adk_session",
             "autogen_history", "smolagents_memory", "vercel_ui_messages", "browser_use",
-            "bedrock_agent_trace", "anthropic_managed_events",
+            "llama_index_messages", "bedrock_agent_trace", "anthropic_managed_events",
         ),
     ),
     "spans": (

@@ -178,6 +178,8 @@ def test_a_part_without_input_has_unknown_arguments():
         ("smolagents", "smolagents_code"),
         ("mlflow", "mlflow_trace"),
         ("strands", "strands_messages"),
+        ("llama_index", "llama_index_messages"),
+        ("llama_index", "llama_index_older"),
     ],
 )
 def test_what_a_package_writes_is_still_read_as_its_sample_is(package: str, name: str):
@@ -197,6 +199,44 @@ def test_the_samples_of_packages_tell_their_tokens(name: str, requests: int):
     path = Path(__file__).with_name("origins") / f"{name}.json"
     usage = Trajectory.from_any(json.loads(path.read_text())).usage
     assert usage == Usage(18, 10, 28, None, None, requests)
+
+
+def llama(*messages: dict[str, Any]) -> Trajectory:
+    """Messages of LlamaIndex, behind a question."""
+    asked = {"role": "user", "blocks": [{"block_type": "text", "text": QUESTION}]}
+    return Trajectory.from_any([asked, *messages])
+
+
+def test_a_call_of_llama_index_that_is_told_twice_counts_once():
+    block = {
+        "block_type": "tool_call", "tool_call_id": "c1", "tool_name": "trains",
+        "tool_kwargs": {"to": "Oslo"},
+    }  # fmt: skip
+    function = {"name": "trains", "arguments": '{"to": "Oslo"}'}
+    other = {"name": "buses", "arguments": "{}"}
+    kept = {"tool_calls": [{"id": "c1", "function": function}, {"id": "c2", "function": other}]}
+    run = llama({"role": "assistant", "blocks": [block], "additional_kwargs": kept})
+    assert [(call.name, call.args, call.id) for call in run.tool_calls] == [
+        ("trains", {"to": "Oslo"}, "c1"),
+        ("buses", {}, "c2"),
+    ]
+
+
+def test_arguments_of_llama_index_that_are_text_or_absent_are_told_apart():
+    blocks = [
+        {"block_type": "tool_call", "tool_name": "a", "tool_kwargs": '{"x": 1}'},
+        {"block_type": "tool_call", "tool_name": "b", "tool_kwargs": None},
+        {"block_type": "tool_call", "tool_name": "c", "tool_kwargs": {}},
+    ]
+    run = llama({"role": "assistant", "blocks": blocks})
+    assert [(call.args, call.args_state) for call in run.tool_calls] == [
+        ({"x": 1}, "ok"), (None, "unknown"), ({}, "ok"),
+    ]  # fmt: skip
+
+
+def test_a_block_of_llama_index_that_may_be_a_call_is_noted():
+    run = llama({"role": "assistant", "blocks": [{"block_type": "tool_use", "name": "a"}]})
+    assert any("of no known kind" in note for note in run.notes)
 
 
 def test_the_calls_of_a_failed_step_of_smolagents_failed():

@@ -111,6 +111,10 @@ BUILTINS: dict[str, Entry] = {
         "trajgrade.formats.langsmith_run:FORMAT",
         "LangSmith runs: run_type with inputs, outputs, child_runs; post and patch",
     ),
+    "llama_index_messages": Entry(
+        "trajgrade.formats.llama_index_messages:FORMAT",
+        "LlamaIndex's chat messages: blocks of a block_type",
+    ),
     "mcp_jsonrpc": Entry(
         "trajgrade.formats.mcp_jsonrpc:FORMAT",
         "MCP messages: jsonrpc with methods like tools/call",

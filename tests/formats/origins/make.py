@@ -1,7 +1,7 @@
 """Make the samples beside this file by running the packages that write them, with scripted models.
 
     python -m venv /tmp/origins
-    /tmp/origins/bin/pip install smolagents mlflow-skinny strands-agents
+    /tmp/origins/bin/pip install smolagents mlflow-skinny strands-agents llama-index-core
     MLFLOW_ALLOW_FILE_STORE=true /tmp/origins/bin/python tests/formats/origins/make.py
 
 Left out of what they write: prompts that smolagents pastes into every step, and of MLflow's `info`
@@ -14,6 +14,7 @@ what names this machine.
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 QUESTION, ANSWER = "Any trains to Oslo?", "Yes, at 09:14."
@@ -143,14 +144,88 @@ def strands():
     return agent.messages
 
 
+def llama_index(*, older: bool):
+    import asyncio
+
+    from llama_index.core.agent.workflow import FunctionAgent
+    from llama_index.core.base.llms.types import TextBlock, ToolCallBlock
+    from llama_index.core.llms import ChatMessage, ChatResponse, LLMMetadata
+    from llama_index.core.llms.function_calling import FunctionCallingLLM
+    from llama_index.core.llms.llm import ToolSelection
+    from llama_index.core.memory import ChatMemoryBuffer
+
+    def trains(to: str) -> str:
+        """Find trains."""
+        return "09:14"
+
+    function = {"name": "trains", "arguments": '{"to": "Oslo"}'}
+    asks = (
+        ChatMessage(
+            role="assistant",
+            content=None,
+            additional_kwargs={
+                "tool_calls": [{"id": "c1", "type": "function", "function": function}]
+            },
+        )
+        if older
+        else ChatMessage(
+            role="assistant",
+            blocks=[
+                TextBlock(text="Hm."),
+                ToolCallBlock(tool_call_id="c1", tool_name="trains", tool_kwargs={"to": "Oslo"}),
+            ],
+        )
+    )
+
+    class Scripted(FunctionCallingLLM):
+        asked: int = 0
+
+        @property
+        def metadata(self):
+            return LLMMetadata(is_function_calling_model=True, model_name="m")
+
+        def _prepare_chat_with_tools(self, tools, *args, **options):
+            return {"messages": []}
+
+        def get_tool_calls_from_response(self, response, *args, **options):
+            if response.message is not asks:
+                return []
+            return [ToolSelection(tool_id="c1", tool_name="trains", tool_kwargs={"to": "Oslo"})]
+
+        def chat(self, messages, **options):
+            self.asked += 1
+            said = asks if self.asked == 1 else ChatMessage(role="assistant", content=ANSWER)
+            return ChatResponse(message=said)
+
+        async def achat(self, messages, **options):
+            return self.chat(messages)
+
+        def never(self, *args, **options):
+            raise AssertionError
+
+        stream_chat = complete = stream_complete = never
+        astream_chat = acomplete = astream_complete = never
+
+    async def run():
+        memory = ChatMemoryBuffer.from_defaults(token_limit=100_000)
+        agent = FunctionAgent(tools=[trains], llm=Scripted(), streaming=False)
+        await agent.run(QUESTION, memory=memory)
+        return [message.model_dump(mode="json") for message in memory.get_all()]
+
+    return asyncio.run(run())
+
+
 MADE = {
     "smolagents_tools": lambda: smolagents(code=False),
     "smolagents_code": lambda: smolagents(code=True),
     "mlflow_trace": mlflow,
     "strands_messages": strands,
+    "llama_index_messages": lambda: llama_index(older=False),
+    "llama_index_older": lambda: llama_index(older=True),
 }
 
 if __name__ == "__main__":
-    for name, make in MADE.items():
+    for name in sys.argv[1:] or MADE:
+        make = MADE[name]
         HERE.joinpath(f"{name}.json").write_text(json.dumps(make(), indent=1) + "\n")
         print(name)
