@@ -67,7 +67,9 @@ def read(data: Any, format: str | None = None) -> list[Trajectory]:  # noqa: A00
         raise UnknownTraceError(
             f"no format recognises {seen}. {seen.advice}"
             f"Formats tried: {', '.join(formats)}. "
-            "If it is one of them, name it (format=…, --format …)"
+            "If it is one of them, name it (format=…, --format …)",
+            brief=f"no format recognises {seen}. {seen.advice}"
+            "`trajgrade list formats` says what marks each",
         )
     if len(claims) == 1:
         ((name, reader),) = claims.items()

@@ -77,7 +77,16 @@ class TraceError(TrajgradeError, ValueError):
 
 
 class UnknownTraceError(TraceError):
-    """No format recognises the data."""
+    """No format recognises the data.
+
+    Args:
+        message: What was found, with every format that was tried.
+        brief: The same without those, for where many such errors stand together.
+    """
+
+    def __init__(self, message: str, brief: str = "") -> None:
+        super().__init__(message)
+        self.brief = brief or message
 
 
 class AmbiguousTraceError(TraceError):

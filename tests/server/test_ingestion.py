@@ -75,7 +75,10 @@ def test_a_trace_that_cannot_be_read_is_refused_and_the_others_are_kept(served: 
     assert answer.status_code == 200
     good, unknown, broken = answer.json()["items"]
     assert (good["state"], unknown["state"], broken["state"]) == ("accepted", "refused", "refused")
-    assert "no format recognises" in unknown["why"]
+    assert unknown["why"] == (
+        "no format recognises an object with the keys ['shop']. `trajgrade list formats` says what "
+        "marks each"
+    )
     assert broken["why"].startswith("line 3 is no JSON")
 
 

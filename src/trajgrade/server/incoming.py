@@ -113,6 +113,8 @@ def _is_one(document: list[Any]) -> bool:
 def _item(place: int, trace: Any, at: float) -> Item:
     try:
         found = read(trace)
+    except UnknownTraceError as unknown:
+        return Item(place, why=unknown.brief)
     except TraceError as broken:
         return Item(place, why=str(broken))
     if found and found[0].format == _OTLP:
