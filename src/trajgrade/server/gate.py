@@ -112,7 +112,7 @@ class Gate:
         else:
             try:
                 await self._app(scope, receive, sending)
-            except Exception:
+            except Exception:  # whatever of ours breaks, the answer bears what protects its reader
                 if status:
                     raise  # a half answer cannot be mended
                 faults.exception("%s %r", scope["method"], scope["path"][:200])

@@ -43,7 +43,7 @@ class PageRoute(APIRoute):
                 return refusal(request, RefusedError("not_found", _faults(wrong)))
             except TrajgradeError as wrong:
                 return refusal(request, refused_of(wrong))
-            except Exception:
+            except Exception:  # whatever of ours breaks, people get a page
                 log.exception("%s %r", request.method, request.url.path[:200])
                 return refusal(request, RefusedError("broken", BROKEN))
 
