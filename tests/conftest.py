@@ -13,6 +13,7 @@ A test that reads ../shared says so, and is skipped without it:
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import socket
 from collections.abc import Iterator
@@ -62,6 +63,13 @@ def shared_files(pattern: str) -> list[Any]:
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Name bytes by their size: a packer's clock or hash in them would differ between workers."""
     return f"{argname}-{len(val)}-bytes" if isinstance(val, bytes) else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Thirteen thousand tests are no garbage: without them, each look for some takes no time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
