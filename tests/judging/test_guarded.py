@@ -134,6 +134,22 @@ def test_two_equal_requests_at_once_are_one():
     assert inner.asked == 3
 
 
+def test_what_a_judge_makes_before_its_first_request_is_not_the_time_of_that_request():
+    class SlowToStart:
+        name = "slow to start"
+        is_ready = False
+
+        async def ready(self) -> None:
+            await asyncio.sleep(0.2)
+            self.is_ready = True
+
+        async def ask(self, request: JudgeRequest) -> JudgeReply:
+            return JudgeReply(text="yes" if self.is_ready else "no")
+
+    reply = asyncio.run(guarded(SlowToStart(), timeout=0.1, retries=0).ask(question()))
+    assert reply.text == "yes"
+
+
 def test_a_judge_that_does_not_answer_in_time_is_asked_again():
     class Stuck:
         name = "stuck"

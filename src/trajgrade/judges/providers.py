@@ -209,6 +209,10 @@ class ProviderJudge:
             return (mode,)
         return _LADDER[_LADDER.index(mode) :]
 
+    async def ready(self) -> None:
+        """Make what requests need: it takes a while, and is made once for each event loop."""
+        await self._of_loop()
+
     async def _of_loop(self) -> Model[Any]:
         """Return the model with connections of the running event loop, which closes them."""
         if self._model is not None:

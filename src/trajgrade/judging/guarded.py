@@ -179,6 +179,9 @@ class GuardedJudge:
         return reply
 
     async def _timed(self, request: JudgeRequest) -> JudgeReply:
+        ready = getattr(self._judge, "ready", None)
+        if ready is not None:  # what is made once is not the time of a request
+            await ready()
         began = self._clock.now()
         try:
             async with asyncio.timeout(self._settings.timeout):
