@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -119,10 +120,12 @@ def through_the_server(folder: Path, evaluator: Any, **judge: Any) -> dict[str, 
     with running(folder, rules=found.rules) as served:
         trace = {"id": "row", "messages": ROW["outputs"]}
         assert served.client.post("/api/traces", json=trace).json()["accepted"] == 1
-        worker = Worker(served.store.inbox, found.rules, found.actions(served.store))
         pool: Any = SimpleNamespace(map=map)  # this thread, whose connections last
-        while worker.decide() + worker.act(pool):
-            pass
+        with closing(
+            Worker(served.store.inbox, found.rules, found.actions(served.store))
+        ) as worker:
+            while worker.decide() + worker.act(pool):
+                pass
         (result,) = served.client.get("/api/traces/row").json()["record"]["results"].values()
     kept: dict[str, Any] = result
     return kept
